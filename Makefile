@@ -1,0 +1,45 @@
+# Every target installs what it needs first; a second run finds it done.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup generate check lint types drift test wheel clean
+
+help: ## Show the targets.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+$(STAMP): requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed (make PYTHON=python3.12)")'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@touch $@
+
+setup: $(STAMP) ## Make .venv and install the pinned tools.
+
+generate: $(STAMP) ## Write generated/ from schema/.
+	@$(PY) -m generator generate
+
+lint: $(STAMP) ## Lint and check the formatting of our own code.
+	@$(VENV)/bin/ruff check --quiet .
+	@$(VENV)/bin/ruff format --quiet --check .
+
+types: $(STAMP) ## Type check with pyright strict and mypy --strict.
+	@$(VENV)/bin/pyright --warnings
+	@$(VENV)/bin/mypy
+
+drift: $(STAMP) ## Compare generated/ with what the generator writes.
+	@$(PY) -m generator generate --check
+
+check: lint types drift ## Lint, type check and compare.
+
+test: check ## Run the checks and all tests.
+	@$(PY) -m pytest
+
+wheel: $(STAMP) ## Build the wheel and the sdist into dist/.
+	@$(PY) -m build --no-isolation --outdir dist . >/dev/null
+	@ls dist
+
+clean: ## Remove what make has made, the sources aside.
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,161 @@
+"""Decoding and encoding: msgspec first, and the repair walk only where that fails."""
+
+import builtins
+from collections.abc import Callable
+from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
+
+import msgspec
+from msgspec import DecodeError, ValidationError
+
+from ._hooks import dec_hook
+from ._repair import Skipped, walk_over
+from ._variants import enc_hook
+
+T = TypeVar("T")
+Buffer = bytes | bytearray | memoryview | str
+Unknown = Literal["reject", "keep"]
+OnSkip = Callable[[Skipped], object]
+
+_DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
+_ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
+_PLAIN = msgspec.json.Decoder()
+
+
+class Decoder(Generic[T]):
+    """A reusable decoder of one type, for hot loops.
+
+    `unknown` says what becomes of an unknown tag in a closed union: "reject" raises, "keep" gives an
+    `UnknownVariant`. `on_skip` is called with each `Skipped` after a decode that repaired something.
+    """
+
+    __slots__ = ("_decode", "on_skip", "type", "unknown")
+
+    @overload
+    def __init__(
+        self, type: builtins.type[T], *, unknown: Unknown = "reject", on_skip: OnSkip | None = None
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Decoder[Any]", type: Any, *, unknown: Unknown = "reject", on_skip: OnSkip | None = None
+    ) -> None: ...
+    def __init__(self, type: Any, *, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> None:
+        """Build the decoder; raise `TypeError` for a type that cannot be decoded."""
+        if unknown not in ("reject", "keep"):
+            raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        self.type = type
+        self.unknown: Unknown = unknown
+        self.on_skip = on_skip
+        # The bare decoder's own method, so that good input costs one call more than msgspec alone.
+        self._decode: Callable[[Buffer], T] = msgspec.json.Decoder(type, dec_hook=dec_hook).decode
+
+    def decode(self, buf: Buffer, /) -> T:
+        """Decode one JSON document.
+
+        Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for a value
+        that neither fits nor may be repaired.
+        """
+        try:
+            return self._decode(buf)
+        except (ValidationError, RecursionError, UnicodeEncodeError) as why:
+            out: T = _second_look(why, buf, self.type, self.unknown, self.on_skip)
+            return out
+
+
+@overload
+def decode(buf: Buffer, /, *, type: type[T], unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
+@overload
+def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
+def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
+    """Decode one JSON document as `type`, repairing what the schema forgives.
+
+    `buf` is UTF-8 JSON as bytes, bytearray, memoryview, or text. `unknown` and `on_skip` are as for `Decoder`, and so
+    are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for a value that does not fit.
+    """
+    try:
+        return (_DECODERS.get(type) or _decoder(type))(buf)
+    except (ValidationError, RecursionError, UnicodeEncodeError) as why:
+        return _second_look(why, buf, type, unknown, on_skip)
+
+
+@overload
+def decode_strict(buf: Buffer, /, *, type: type[T]) -> T: ...
+@overload
+def decode_strict(buf: Buffer, /, *, type: Any) -> Any: ...
+def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
+    """Decode one JSON document as `type` without any repair: what a sender may rely on.
+
+    Raises as `decode` does, and also where `decode` would repair.
+    """
+    try:
+        return (_DECODERS.get(type) or _decoder(type))(buf)
+    except (ValidationError, RecursionError, UnicodeEncodeError) as why:
+        return walk_over(type, _plain(why, buf), strict=True)[0]
+
+
+@overload
+def convert(value: Any, /, *, type: type[T], unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
+@overload
+def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
+def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
+    """Turn plain JSON values (what `json.loads` gives) into `type`, as `decode` does for JSON text.
+
+    Raises `msgspec.ValidationError` for a value that neither fits nor may be repaired.
+    """
+    try:
+        return msgspec.convert(value, type, dec_hook=dec_hook)
+    except ValidationError:
+        return _repaired(value, type, unknown, on_skip)
+    except RecursionError:
+        raise ValidationError("The value is nested too deeply") from None
+
+
+def encode(obj: Any, /) -> bytes:
+    """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
+
+    Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never
+    written. Raises `TypeError` for objects that are no JSON.
+    """
+    return _ENCODER.encode(obj)
+
+
+def to_builtins(obj: Any, /) -> Any:
+    """Turn an object of this package into plain JSON values, with the keys that `encode` writes."""
+    return msgspec.to_builtins(obj, enc_hook=enc_hook)
+
+
+def _decoder(kind: Any) -> Callable[[Buffer], Any]:
+    """Build the strict decoder of a type and keep it."""
+    made = _DECODERS[kind] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+    return made
+
+
+def _second_look(why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
+    return _repaired(_plain(why, buf), kind, unknown, on_skip)
+
+
+def _plain(why: Exception, buf: Buffer) -> Any:
+    """Decode to plain values after a strict decode failed with `why`; malformed JSON is an error first of all."""
+    if isinstance(why, UnicodeEncodeError):
+        raise DecodeError("The text holds a lone surrogate, which is no Unicode text") from None
+    try:
+        return _PLAIN.decode(buf)
+    except RecursionError:
+        raise DecodeError("The JSON is nested too deeply") from None
+
+
+def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
+    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown))
+    if on_skip is not None:
+        for entry in skipped:
+            on_skip(entry)
+    return out
+
+
+def _keeps(unknown: str) -> bool:
+    if unknown not in ("reject", "keep"):
+        _refuse(unknown)
+    return unknown == "keep"
+
+
+def _refuse(unknown: str) -> NoReturn:
+    raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")

@@ -1,0 +1,127 @@
+"""Unions beyond what msgspec expresses: open ones, untagged ones, and ones with untagged fallbacks.
+
+Each form below is a plain union to a type checker. At run time it is either the part of the union that msgspec can
+decode in one pass, marked with the whole `UnionSpec` for the repair walk, or a stand-in that reads through the hook.
+"""
+
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
+
+from ._hooks import Hooked
+from ._variants import CatchAll, UnknownVariant
+
+K = TypeVar("K")
+C = TypeVar("C")
+F = TypeVar("F")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnionSpec:
+    """How to tell the variants of a union apart.
+
+    `tagged` maps each tag to its classes, tried in order; `catch_alls` take unknown tags; `fallbacks` are tried in
+    order on the whole value when the tag is missing or unknown, or when what it names does not fit. `closed` says that
+    an unknown tag may become an `UnknownVariant`.
+    """
+
+    tag_field: str | None = None
+    tagged: dict[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    catch_alls: tuple[Any, ...] = ()
+    fallbacks: tuple[Any, ...] = ()
+    closed: bool = False
+
+
+if TYPE_CHECKING:
+    Closed: TypeAlias = K | UnknownVariant
+    Open: TypeAlias = K | C
+    Fallback: TypeAlias = K | F | UnknownVariant
+    OpenFallback: TypeAlias = K | C | F
+    Untagged: TypeAlias = F
+else:
+
+    class _Form:
+        """Builds the run-time form of `Form[...]`; each part is one type or a union of several."""
+
+        parts: tuple[str, ...] = ()
+        closed = False
+
+        def __class_getitem__(cls, args: Any) -> Any:
+            given = args if isinstance(args, tuple) else (args,)
+            parts = dict(zip(cls.parts, map(_members, given), strict=True))
+            return _form(parts.get("known", ()), parts.get("other", ()), parts.get("fallback", ()), cls.closed)
+
+    class Closed(_Form):
+        """Structs told apart by a tag: `Closed[A | B]`. An unknown tag is an error, or an `UnknownVariant`."""
+
+        parts = ("known",)
+        closed = True
+
+    class Open(_Form):
+        """Structs told apart by a tag, and the catch-all for other tags: `Open[A | B, Other]`."""
+
+        parts = ("known", "other")
+
+    class Fallback(_Form):
+        """Tagged structs, then untagged types tried in order: `Fallback[A | B, C]`."""
+
+        parts = ("known", "fallback")
+        closed = True
+
+    class OpenFallback(_Form):
+        """Tagged structs, the catch-all for other tags, then untagged types: `OpenFallback[A, Other, B]`."""
+
+        parts = ("known", "other", "fallback")
+
+    class Untagged(_Form):
+        """Types without a tag, tried in order: `Untagged[A | B]`."""
+
+        parts = ("fallback",)
+
+
+def spec_of(kind: Any) -> UnionSpec | None:
+    """Find the union that a run-time type stands for."""
+    if isinstance(kind, _UnionStandIn):
+        return kind.spec
+    if get_origin(kind) is Annotated:
+        return next((m for m in kind.__metadata__ if isinstance(m, UnionSpec)), None)
+    return None
+
+
+class _UnionStandIn(Hooked):
+    """The class that msgspec sees where a union needs the hook."""
+
+    spec: UnionSpec
+
+    def read(self, value: Any) -> Any:
+        from ._repair import read_union  # the walk knows all types, this module only their unions
+
+        return read_union(self.spec, value)
+
+
+def _members(part: Any) -> tuple[Any, ...]:
+    return get_args(part) if get_origin(part) is Union or type(part).__name__ == "UnionType" else (part,)
+
+
+def _tag_of(kind: Any) -> tuple[str | None, Any]:
+    config = getattr(kind, "__struct_config__", None)
+    if config is not None:
+        return config.tag_field, config.tag
+    return kind.__shape__.tag_field, kind.__shape__.tag
+
+
+def _form(known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any, ...], closed: bool) -> Any:
+    tagged: dict[str, tuple[Any, ...]] = {}
+    tag_field: str | None = None
+    for kind in known:
+        tag_field, tag = _tag_of(kind)
+        tagged[tag] = (*tagged.get(tag, ()), kind)
+    if tag_field is None and others:
+        tag_field = others[0].__shape__.other_of
+    spec = UnionSpec(tag_field, tagged, others, fallbacks, closed)
+    # msgspec decodes in one pass the tags that name just one Struct. What remains must not be a lone Struct, of which
+    # it takes the tag as optional; and with fallbacks every untagged value would go the long way.
+    native = [k[0] for k in tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
+    if len(native) > 1 and not fallbacks:
+        return Annotated[reduce(lambda a, b: a | b, native), spec]
+    return _UnionStandIn("Union", (), {"spec": spec})

@@ -1,0 +1,5 @@
+"""Entry point of `python -m generator`."""
+
+from generator.cli import main
+
+main()

@@ -1,0 +1,131 @@
+"""The command line: `python -m generator …`."""
+
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from generator.errors import GeneratorError
+from generator.pin import pin as pin_schemas
+from generator.pipeline import Generated, Step, generate_pinned, generate_single
+from generator.source import ROOT
+from generator.write import compare_or_write
+
+app = typer.Typer(
+    help="Generate the package acp_msgspec from the Agent Client Protocol's JSON Schema.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+STARTED = time.perf_counter()
+
+
+@app.callback()
+def _root() -> None:
+    """Keep the commands named even while there are few."""
+
+
+@app.command()
+def generate(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where files differ.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Where the package goes; the default is generated/.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="Any schema file, instead of the pinned ones.")] = None,
+    label: Annotated[str | None, typer.Option(help="The module name for --schema.")] = None,
+    meta: Annotated[Path | None, typer.Option(help="The meta file that goes with --schema.")] = None,
+) -> None:
+    """Generate the package from the pinned schemas, or one module from any schema file."""
+    console = Console(highlight=False)
+    target = out if out is not None else ROOT / "generated"
+    with console.status("") as status:
+
+        def step(text: str) -> None:
+            if console.is_terminal:
+                status.update(text)
+
+        made = _made(schema, label, meta, step, target)
+        changes = compare_or_write(target, made.files, list(made.owned), check=check)
+    _summarise(console, made)
+    if check and changes:
+        for line in changes.lines:
+            console.print(line, soft_wrap=True)
+        raise GeneratorError(
+            f"{len(changes.lines)} files are not what the generator writes",
+            file=str(target),
+            hint="run `python -m generator generate` and commit the result",
+        )
+    console.print(_verdict(changes.lines, check=check), soft_wrap=True)
+
+
+def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step, target: Path) -> Generated:
+    if schema is None:
+        if label is not None or meta is not None:
+            raise GeneratorError("--label and --meta go with --schema")
+        return generate_pinned(step)
+    if label is None or not re.fullmatch(r"[a-z][a-z0-9_]*", label):
+        raise GeneratorError(
+            f"--schema needs a --label that is a module name, not {label!r}", hint="lower case, digits and underscores"
+        )
+    return generate_single(schema, label, meta, step, target)
+
+
+def _summarise(console: Console, made: Generated) -> None:
+    seconds = time.perf_counter() - STARTED
+    if console.is_terminal:
+        table = Table("schema", "definitions", "structs", "unions", "enums", "documented")
+        for s in made.summaries:
+            table.add_row(
+                s.label, str(s.definitions), str(s.structs), str(s.unions), str(s.enums), _share(s.documented)
+            )
+        console.print(table)
+        console.print(f"{len(made.files)} files in {seconds:.2f} s")
+        return
+    for s in made.summaries:
+        console.print(
+            f"{s.label}: {s.definitions} definitions, {s.structs} structs, {s.unions} unions, {s.enums} enums, "
+            f"{_share(s.documented)} documented",
+            soft_wrap=True,
+        )
+    console.print(f"{len(made.files)} files in {seconds:.2f} s", soft_wrap=True)
+
+
+def _share(documented: tuple[int, int]) -> str:
+    return f"{100 * documented[0] // documented[1]} %" if documented[1] else "-"
+
+
+def _verdict(lines: list[str], *, check: bool) -> str:
+    if check or not lines:
+        return "up to date"
+    return f"wrote {len(lines)} changes"
+
+
+@app.command()
+def pin(
+    source: Annotated[str, typer.Argument(help="A checkout of the upstream repository, or a folder with v1/ and v2/.")],
+    commit: Annotated[str | None, typer.Option(help="The commit to read from a checkout, or that of a folder.")] = None,
+    release: Annotated[str | None, typer.Option(help="The schema release of that commit (schema-v…).")] = None,
+) -> None:
+    """Take upstream's schemas into schema/, without their prose, and write the lock."""
+    if commit is not None and not re.fullmatch(r"[0-9a-f]{7,40}", commit):
+        raise GeneratorError(f"--commit {commit!r} is no commit", hint="7 to 40 hexadecimal digits")
+    lock, changes = pin_schemas(source, commit, release)
+    console = Console(highlight=False)
+    for line in changes.lines:
+        console.print(line.replace("missing", "new").replace("differs", "changed"), soft_wrap=True)
+    state = "pinned" if changes else "already pinned"
+    console.print(f"{state}: {lock.commit} ({lock.release})", soft_wrap=True)
+
+
+def main() -> None:
+    """Run the command line; an expected failure is one line and exit status 1."""
+    try:
+        app()
+    except GeneratorError as why:
+        print(f"error: {why}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except BrokenPipeError:
+        raise SystemExit(1) from None

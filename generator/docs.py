@@ -1,0 +1,124 @@
+"""Docstrings: our own words from `schema/docs/`, and the schema's own descriptions where it still has them."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from generator.errors import GeneratorError
+from generator.overrides import STABLE_OF
+from generator.source import ROOT, Source, is_array, is_object, read_bytes
+
+FOLDER = "schema/docs"
+SHARED = "shared"
+KEYS = {"doc": str, "fields": dict, "members": dict}
+
+
+@dataclass(slots=True)
+class Docs:
+    """The texts for one schema.
+
+    A file is named after the label it documents; `shared.toml` has texts of fields that mean the same everywhere.
+    Entries of a label's own file that match nothing are refused when the schema is a pinned one.
+    """
+
+    source: Source
+    files: dict[str, dict[str, Any]]
+    _used: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+    _counts: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
+
+    def of_class(self, name: str, pointer: str) -> str | None:
+        """Give the text of a class or alias."""
+        return self._find((name, "doc"), pointer)
+
+    def of_field(self, name: str, key: str, pointer: str) -> str | None:
+        """Give the text of a property."""
+        return self._find((name, "fields", key), pointer, shared=("fields", key))
+
+    def of_member(self, name: str, value: str | int, pointer: str) -> str | None:
+        """Give the text of an enumeration's value."""
+        return self._find((name, "members", str(value)), pointer)
+
+    @property
+    def coverage(self) -> tuple[int, int]:
+        """How many places have a text, of how many."""
+        return self._counts[True], self._counts[True] + self._counts[False]
+
+    def check_used(self) -> None:
+        """Refuse entries of the label's own file that document nothing."""
+        own = self.files.get(self.source.label, {})
+        for path in _entries(own):
+            if path not in self._used:
+                raise GeneratorError(
+                    f"stale entry {'.'.join(path)}: {self.source.file} has no such place",
+                    file=f"{FOLDER}/{self.source.label}.toml",
+                    hint="remove the entry, or correct its name",
+                )
+
+    def _find(self, path: tuple[str, ...], pointer: str, shared: tuple[str, ...] | None = None) -> str | None:
+        found: Any = None
+        for name in self.files:
+            if name == SHARED:
+                continue
+            found = _at(self.files[name], path) or found
+        self._used.add(path)
+        if found is None and shared is not None:
+            found = _at(self.files.get(SHARED, {}), shared)
+        if found is None:
+            found = self._description(pointer)
+        self._counts[found is not None] += 1
+        return " ".join(str(found).split()) if found is not None else None
+
+    def _description(self, pointer: str) -> str | None:
+        node: Any = self.source.raw
+        for token in (t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]):
+            if is_array(node):
+                node = node[int(token)]
+            elif is_object(node):
+                node = node.get(token)
+        text = node.get("description") if is_object(node) else None
+        return text if isinstance(text, str) and text.strip() else None
+
+
+def load_docs(source: Source, root: Path = ROOT) -> Docs:
+    """Read the files that document a schema."""
+    names = [SHARED, STABLE_OF.get(source.label, source.label)]
+    if source.label in STABLE_OF:
+        names.append(source.label)
+    files: dict[str, dict[str, Any]] = {}
+    for name in names:
+        path = root / FOLDER / f"{name}.toml"
+        if path.exists():
+            files[name] = _load(path, f"{FOLDER}/{name}.toml", shared=name == SHARED)
+    return Docs(source, files)
+
+
+def _load(path: Path, shown: str, *, shared: bool) -> dict[str, Any]:
+    try:
+        raw = tomllib.loads(read_bytes(path, shown).decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
+        raise GeneratorError(f"is not TOML: {why}", file=shown) from None
+    for name, entry in ({SHARED: raw} if shared else raw).items():
+        for key, value in entry.items() if is_object(entry) else [("", None)]:
+            if key not in KEYS or not isinstance(value, KEYS[key]):
+                raise GeneratorError(
+                    f"[{name}] has an entry {key!r} that documents nothing",
+                    file=shown,
+                    hint=f"one of {', '.join(KEYS)}",
+                )
+    return raw
+
+
+def _at(table: dict[str, Any], path: tuple[str, ...]) -> str | None:
+    node: Any = table
+    for token in path:
+        node = node.get(token) if is_object(node) else None
+    return node if isinstance(node, str) else None
+
+
+def _entries(table: dict[str, Any]) -> list[tuple[str, ...]]:
+    out: list[tuple[str, ...]] = []
+    for name, entry in table.items():
+        for key, value in entry.items():
+            out.extend([(name, key)] if isinstance(value, str) else [(name, key, k) for k in value])
+    return out

@@ -1,0 +1,214 @@
+"""Emission: views into templates, templates into formatted text. Nothing is written to disk here."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from generator.docs import Docs
+from generator.emit.order import ordered
+from generator.emit.text import quoted
+from generator.emit.views import Viewer, doc_lines, plain_doc
+from generator.engine import format_code, member_name
+from generator.model import Enumeration, Identifier, Module
+from generator.source import ROOT, Lock, Source
+
+PACKAGE = "acp_msgspec"
+
+IMPORTS: dict[str, tuple[str, ...]] = {
+    "builtins": ("builtins",),
+    "collections.abc": ("Mapping",),
+    "enum": ("IntEnum", "StrEnum"),
+    "types": ("MappingProxyType",),
+    "typing": ("Annotated", "Any", "ClassVar", "Literal", "NewType", "Self", "TypeAlias"),
+    "msgspec": ("UNSET", "Meta", "UnsetType", "field"),
+    ".._enums": ("OpenInt32Enum", "OpenStrEnum"),
+    ".._marks": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
+    ".._methods": ("Method",),
+    ".._numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
+    ".._structs": ("AcpStruct", "always", "always_new"),
+    ".._unions": ("Closed", "Fallback", "Open", "OpenFallback", "Untagged"),
+    ".._variants": ("CatchAll",),
+}
+"""Where the names that emitted code uses come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import statement."""
+
+    module: str
+    names: tuple[str, ...]
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROOT / "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+def _imports(uses: set[str], local: dict[str, set[str]] | None = None) -> list[list[Import]]:
+    """Group the imports as is usual: the standard library, msgspec, the package itself."""
+    table = {**{m: set(names) for m, names in IMPORTS.items()}, **(local or {})}
+    groups: dict[int, list[Import]] = {0: [], 1: [], 2: []}
+    for module, names in table.items():
+        if uses & names:
+            group = 2 if module.startswith(".") else 1 if module == "msgspec" else 0
+            groups[group].append(Import(module, tuple(sorted(uses & names, key=_import_key))))
+    return [group for group in groups.values() if group]
+
+
+def _import_key(name: str) -> tuple[int, str, str]:
+    """Sort names of an import as isort does: constants, classes, functions, each regardless of case."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)
+
+
+def emit_module(module: Module, source: Source, docs: Docs) -> dict[str, str]:
+    """Write the files of one schema: a path in the package and its text for each."""
+    environment = _environment()
+    leaves = tuple(d for d in module.definitions if isinstance(d, Enumeration | Identifier))
+    bodies = tuple(d for d in module.definitions if not isinstance(d, Enumeration | Identifier))
+    leaf_names, body_names = {d.name for d in leaves}, {d.name for d in bodies}
+    enums, types = Viewer(docs), Viewer(docs)
+    enum_views = [enums.view(d) for d in sorted(leaves, key=lambda d: d.name)]
+    type_views = [types.view(d) for d in ordered(bodies, source.file)]
+    # Names in default expressions (`always(ElicitationSchemaType.OBJECT)`) count as used, too.
+    for definition in bodies:
+        for entry in getattr(definition, "fields", ()):
+            if entry.default is not None and entry.default.expression.partition(".")[0] in leaf_names:
+                types.writer.use(entry.default.expression.partition(".")[0])
+    messages = _messages(module, docs)
+    # Where the file lies on somebody's disk is no business of the output.
+    shown = source.file if source.pinned else Path(source.file).name
+    common: dict[str, Any] = {"label": module.label, "source": source, "input": shown}
+    files = {
+        "enums": environment.get_template("enums.py.jinja").render(
+            **common, views=enum_views, imports=_imports(enums.writer.uses)
+        ),
+        "types": environment.get_template("types.py.jinja").render(
+            **common, views=type_views, imports=_imports(types.writer.uses, {".enums": leaf_names})
+        ),
+        "messages": environment.get_template("messages.py.jinja").render(
+            **common, **messages, imports=_imports(messages["uses"], {".enums": leaf_names, ".types": body_names})
+        ),
+        "__init__": environment.get_template("module.py.jinja").render(
+            **common,
+            imports=[
+                [
+                    Import(".._methods", ("Method",)),
+                    *([Import(".enums", tuple(sorted(leaf_names, key=_import_key)))] if leaf_names else []),
+                    Import(".messages", tuple(sorted(messages["exports"], key=_import_key))),
+                    Import(".types", tuple(sorted(body_names, key=_import_key))),
+                ]
+            ],
+            exports=sorted(
+                [*leaf_names, *body_names, *messages["exports"], "Method"], key=lambda n: (not n.isupper(), n)
+            ),
+        ),
+    }
+    return {f"{PACKAGE}/{module.label}/{n}.py": format_code(text, ROOT) for n, text in files.items()}
+
+
+def _messages(module: Module, docs: Docs) -> dict[str, Any]:
+    """Make what the template of the message layer needs."""
+    known = {d.name for d in module.definitions}
+    uses = {
+        "AcpStruct",
+        "Any",
+        "ClassVar",
+        "Literal",
+        "Mapping",
+        "MappingProxyType",
+        "Method",
+        "StrEnum",
+        "TypeAlias",
+        "always",
+    }
+    uses |= {e.params for e in module.envelopes if e.params}
+    uses |= {t for m in module.methods for t in (m.request, m.response, m.notification) if t}
+    request_id = "RequestId" if "RequestId" in known else "int | str | None"
+    error = "Error" if "Error" in known else "Any"
+    uses |= {n for n in ("RequestId", "Error") if n in known}
+    uses |= {_routing_line(r.envelopes, responses=r.responses).partition("[")[0] for r in module.routings}
+    frame = ["Request", "Notification", "Response", "ErrorResponse", "METHODS", "AgentMethod", "ClientMethod"]
+    return {
+        "request_id": request_id,
+        "error": error,
+        "envelopes": [
+            {
+                "name": e.name,
+                "base": "Request" if e.is_request else "Notification",
+                "method": quoted(e.method),
+                "params": e.params,
+                "doc": doc_lines(docs.of_class(e.name, ""), e.pointer, 4),
+            }
+            for e in module.envelopes
+        ],
+        "routings": [
+            {
+                "name": r.name,
+                "line": _routing_line(r.envelopes, responses=r.responses),
+                "doc": doc_lines(docs.of_class(r.name, r.pointer), r.pointer, 0),
+            }
+            for r in module.routings
+        ],
+        "methods": [
+            {
+                "name": quoted(m.name),
+                "handled_by": ", ".join(quoted(h) for h in m.handled_by),
+                "request": m.request,
+                "response": m.response,
+                "notification": m.notification,
+            }
+            for m in module.methods
+        ],
+        "agent_methods": _members(module, "agent"),
+        "client_methods": _members(module, "client"),
+        "uses": uses,
+        "exports": sorted([*frame, *(e.name for e in module.envelopes), *(r.name for r in module.routings)]),
+    }
+
+
+def _members(module: Module, side: str) -> list[dict[str, str]]:
+    found = [m for m in module.methods if side in m.handled_by and not m.name.startswith("$/")]
+    return [{"name": member_name(m.key), "value": quoted(m.name)} for m in sorted(found, key=lambda m: m.key)]
+
+
+def _routing_line(envelopes: tuple[str, ...], *, responses: bool) -> str:
+    if responses and envelopes:
+        return f"Fallback[{' | '.join(envelopes)}, Response | ErrorResponse]"
+    return "Untagged[Response | ErrorResponse]" if responses else f"Closed[{' | '.join(envelopes)}]"
+
+
+def emit_package(lock: Lock | None, labels: list[str]) -> dict[str, str]:
+    """Write the files that belong to the package as a whole."""
+    environment = _environment()
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    about = environment.get_template("about.py.jinja").render(
+        version=quoted(version),
+        commit=quoted(lock.commit if lock else ""),
+        repository=lock.repository if lock else "",
+        versions={quoted(label): quoted(lock.release) for label in labels} if lock else {},
+    )
+    package = environment.get_template("package.py.jinja").render()
+    return {
+        f"{PACKAGE}/_about.py": format_code(about, ROOT),
+        f"{PACKAGE}/__init__.py": format_code(package, ROOT),
+    }
+
+
+def runtime_files(root: Path = ROOT) -> dict[str, str]:
+    """Take the hand-written part of the package as it is."""
+    found = sorted((root / "runtime").glob("*.py"))
+    files = {f"{PACKAGE}/{path.name}": path.read_text(encoding="utf-8") for path in found}
+    return {**files, f"{PACKAGE}/py.typed": ""}
+
+
+__all__ = ["PACKAGE", "emit_module", "emit_package", "plain_doc", "runtime_files"]

@@ -1,0 +1,63 @@
+"""The adapter around datamodel-code-generator: the only module that imports it.
+
+It gives the typed form of a raw schema, the helpers that make Python names, and the formatter. The version is pinned
+exactly, since each of its releases may change any of the three.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from datamodel_code_generator.format import CodeFormatter, Formatter, PythonVersion
+
+# Upstream documents this module as the home of the name, but leaves it out of the module's `__all__`.
+from datamodel_code_generator.parser.jsonschema import (  # type: ignore[attr-defined]
+    JsonSchemaObject,  # pyright: ignore[reportPrivateImportUsage]
+)
+from datamodel_code_generator.reference import EnumFieldNameResolver, FieldNameResolver
+
+from generator.errors import GeneratorError
+
+__all__ = ["SchemaObject", "camel", "field_name", "format_code", "member_name", "number", "typed"]
+
+SchemaObject = JsonSchemaObject
+
+_FIELDS = FieldNameResolver(snake_case_field=True, remove_special_field_name_prefix=True)
+_MEMBERS = EnumFieldNameResolver(capitalise_enum_members=True, use_subclass_enum=True)
+
+
+def typed(raw: dict[str, Any]) -> SchemaObject:
+    """Turn one raw schema into its typed form; keywords it does not model stand in `extras`."""
+    made: SchemaObject = SchemaObject.model_validate(raw)
+    return made
+
+
+def number(value: object) -> int | float | None:
+    """Give the plain number of a bound, which the typed form wraps."""
+    inner = getattr(value, "value", value)
+    return inner if isinstance(inner, int | float) else None
+
+
+def field_name(key: str) -> str:
+    """Make the Python field name of a JSON key: `_meta` gives `meta`, `class` gives `class_`."""
+    return _FIELDS.get_valid_name(key)
+
+
+def member_name(value: str) -> str:
+    """Make the enumeration member of a string value: `utf-16` gives `UTF_16`."""
+    return _MEMBERS.get_valid_name(value)
+
+
+def camel(text: str) -> str:
+    """Make the PascalCase of a tag or title: `agent_message_chunk` gives `AgentMessageChunk`."""
+    return "".join(w[0].upper() + w[1:] for w in re.split(r"[^0-9A-Za-z]+", text) if w)
+
+
+def format_code(code: str, settings: Path) -> str:
+    """Format Python source with the pinned ruff, under the settings of the `pyproject.toml` in `settings`."""
+    formatter = CodeFormatter(PythonVersion.PY_311, settings_path=settings, formatters=[Formatter.RUFF_FORMAT])
+    try:
+        return formatter.format_code(code)
+    except RuntimeError as why:
+        reason = str(why).splitlines()[-1]
+        raise GeneratorError(f"the emitted code cannot be formatted: {reason}", file="templates") from why

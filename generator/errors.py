@@ -1,0 +1,23 @@
+"""The one kind of failure that a user of the generator meets: a line with the place, the problem and a hint."""
+
+
+class GeneratorError(Exception):
+    """Something in the input stops the run.
+
+    `file` and `pointer` (a JSON pointer, or empty) say where, `problem` what is wrong, `hint` what to do about it.
+    """
+
+    def __init__(self, problem: str, *, file: str = "", pointer: str = "", hint: str = "") -> None:
+        """Compose the line that is shown."""
+        self.file = file
+        self.pointer = pointer
+        self.problem = problem
+        self.hint = hint
+        place = f"{file}#{pointer}" if pointer else file
+        line = f"{place}: {problem}" if place else problem
+        super().__init__(" ".join(f"{line} (hint: {hint})".split()) if hint else " ".join(line.split()))
+
+
+def child(pointer: str, *tokens: str | int) -> str:
+    """Extend a JSON pointer (RFC 6901) by reference tokens."""
+    return pointer + "".join("/" + str(t).replace("~", "~0").replace("/", "~1") for t in tokens)

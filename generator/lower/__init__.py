@@ -1,0 +1,33 @@
+"""Lowering: from a schema that was read to the few kinds of definitions that templates can write."""
+
+from generator.lower.context import Context
+from generator.lower.definitions import Lowering
+from generator.lower.messages import lower_messages, routing_names
+from generator.model import Module
+from generator.names import MESSAGE_NAMES, Names
+from generator.overrides import Overrides
+from generator.read import Schema
+
+
+def lower(schema: Schema, overrides: Overrides) -> Module:
+    """Lower a schema; stale overrides of a pinned schema are an error."""
+    context = Context(schema, overrides, Names(schema.source.file))
+    routing = routing_names(schema.source)
+    Lowering(context, routing).run()
+    messages = lower_messages(context, routing)
+    if schema.source.pinned:
+        overrides.check_used(schema)
+    exports = (
+        {d.name for d in context.made} | {e.name for e in messages.envelopes} | {r.name for r in messages.routings}
+    )
+    return Module(
+        label=schema.source.label,
+        definitions=tuple(context.made),
+        envelopes=messages.envelopes,
+        routings=messages.routings,
+        methods=messages.methods,
+        exports=tuple(sorted(exports)),
+    )
+
+
+__all__ = ["MESSAGE_NAMES", "lower"]

@@ -1,0 +1,160 @@
+"""From a property to a field: which of the kinds of presence it has, what it forgives, what it defaults to."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from generator.errors import child
+from generator.lower.context import Node, const_of, default_of, flag, is_free
+from generator.lower.kinds import ANY, kind_of
+from generator.model import (
+    Advised,
+    Alias,
+    Choice,
+    Default,
+    Enumeration,
+    Field,
+    Leniency,
+    ListOf,
+    MapOf,
+    Named,
+    Nullable,
+    Plain,
+    Presence,
+    Type,
+)
+from generator.names import fields_of
+from generator.read import ON_ERROR, ON_NULL
+
+if TYPE_CHECKING:
+    from generator.lower.definitions import Lowering
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property on its way to becoming a field: its schema and the definition that declares it."""
+
+    key: str
+    node: Node
+    pointer: str
+    owner: str
+    required: bool
+    lenient_as: Node | None = None
+    """The same property as an enclosing object declares it; its flags count too."""
+
+
+def lower_fields(low: "Lowering", properties: list[Property], class_name: str, pointer: str) -> tuple[Field, ...]:
+    """Lower the properties of one class."""
+    names = fields_of([p.key for p in properties], low.context.schema.source.file, pointer)
+    return tuple(_lower(low, p, names[p.key], class_name) for p in properties)
+
+
+def _lower(low: "Lowering", prop: Property, name: str, class_name: str) -> Field:
+    constant = const_of(prop.node)
+    if isinstance(constant, str):
+        return _constant(prop, name, constant)
+    kind = kind_of(low, prop.node, prop.pointer, class_name, prop.key)
+    leniency = _leniency(prop)
+    presence = _presence(low, prop, kind)
+    has_default, raw = default_of(prop.node)
+    default: Default | None = None
+    match presence:
+        case Presence.REQUIRED:
+            if leniency is not Leniency.NONE and not _has_empty(low, kind):
+                raise low.context.fail(
+                    prop.pointer, "a required property that forgives has no empty value to fall back to"
+                )
+        case Presence.DEFAULTED if has_default:
+            default = default_expression(low, kind, raw, child(prop.pointer, "default"))
+        case Presence.EMPTY:
+            default = _empty(low, prop, kind)
+        case _:
+            pass
+    return Field(prop.key, name, kind, presence, leniency, prop.pointer, default)
+
+
+def _constant(prop: Property, name: str, constant: str) -> Field:
+    presence = Presence.REQUIRED if prop.required else Presence.OPTION
+    return Field(prop.key, name, Plain("str"), presence, Leniency.NONE, prop.pointer, constant=constant)
+
+
+def _leniency(prop: Property) -> Leniency:
+    # A required inner property decides between branches, so it must not be forgiven there.
+    for node in (prop.node, False if prop.required or prop.lenient_as is None else prop.lenient_as):
+        if flag(node, ON_ERROR):
+            return Leniency.ON_ERROR
+        if flag(node, ON_NULL):
+            return Leniency.ON_NULL
+    return Leniency.NONE
+
+
+def _presence(low: "Lowering", prop: Property, kind: Type) -> Presence:
+    has_default, raw = default_of(prop.node)
+    is_patch = low.context.overrides.is_patch(prop.owner, prop.key)
+    takes_null = isinstance(kind, Nullable) or kind == Plain("None") or is_free(prop.node)
+    if prop.required:
+        if has_default:
+            raise low.context.fail(prop.pointer, "a required property with a default", "is it absent or is it not?")
+        return Presence.REQUIRED
+    if is_patch:
+        if not takes_null or has_default:
+            raise low.context.fail(prop.pointer, "a patch field must be nullable and have no default", "see overrides")
+        return Presence.PATCH
+    if has_default and not (raw is None and takes_null):
+        return Presence.DEFAULTED
+    if takes_null:
+        return Presence.OPTION
+    if isinstance(kind, Choice) and Plain("None") in kind.options:
+        return Presence.OPTION
+    return Presence.EMPTY
+
+
+def _empty(low: "Lowering", prop: Property, kind: Type) -> Default:
+    """Find what stands for an absent property that is neither nullable nor has a default."""
+    resolved = resolve(low, kind)
+    if isinstance(resolved, ListOf):
+        return Default("[]")
+    if isinstance(resolved, MapOf):
+        return Default("{}")
+    target = low.lowered(kind.name) if isinstance(kind, Named) else None
+    wanted = low.context.overrides.default_of(target.name) if isinstance(target, Enumeration) else None
+    if isinstance(target, Enumeration) and wanted is not None:
+        for member in target.members:
+            if member.value == wanted:
+                return Default(f"{target.name}.{member.name}")
+        raise low.context.fail(prop.pointer, f"the override names {wanted!r}, which {target.name} lacks")
+    raise low.context.fail(
+        prop.pointer,
+        "an optional property that is not nullable has no default",
+        "where its type is an enumeration, say in schema/overrides.toml which value it stands for",
+    )
+
+
+def _has_empty(low: "Lowering", kind: Type) -> bool:
+    return isinstance(kind, Nullable) or isinstance(resolve(low, kind), ListOf | MapOf)
+
+
+def resolve(low: "Lowering", kind: Type) -> Type:
+    """Look through advice and aliases."""
+    match kind:
+        case Advised(inner=inner):
+            return resolve(low, inner)
+        case Named(name=name):
+            target = low.lowered(name)
+            return resolve(low, target.kind) if isinstance(target, Alias) else kind
+        case _:
+            return kind
+
+
+def default_expression(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Default:
+    """Write a default as Python: a value, or the factory of a fresh one."""
+    if raw == [] and isinstance(resolve(low, kind), ListOf):
+        return Default("list", fresh=True)
+    if raw == {} and isinstance(resolve(low, kind), MapOf):
+        return Default("dict", fresh=True)
+    text = low.value_text(kind, raw, pointer)
+    if text.endswith("()"):
+        return Default(text.removesuffix("()"), fresh=True)
+    return Default(f"lambda: {text}", fresh=True) if isinstance(raw, dict | list) else Default(text)
+
+
+__all__ = ["ANY", "Property", "default_expression", "lower_fields", "resolve"]

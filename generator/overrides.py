@@ -1,0 +1,103 @@
+"""The exceptions: facts of the reference that no schema carries, kept as data and refused when stale."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from generator.errors import GeneratorError
+from generator.read import Schema
+from generator.source import ROOT, is_array, is_object, read_bytes
+
+FILE = "schema/overrides.toml"
+KINDS = ("patch", "default", "unknown_member")
+STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
+
+
+@dataclass(slots=True)
+class Overrides:
+    """The entries for one schema.
+
+    Every look-up marks its entry as used. Entries of a pinned schema must all be used; for any other schema, which may
+    be older or newer than the entries, those that match nothing are left aside.
+    """
+
+    file: str = FILE
+    patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    default: dict[str, str] = field(default_factory=dict[str, str])
+    unknown_member: dict[str, str] = field(default_factory=dict[str, str])
+    _used: set[str] = field(default_factory=set[str])
+
+    def is_patch(self, definition: str, key: str) -> bool:
+        """Say whether a property has three states."""
+        found = key in self.patch.get(definition, ())
+        if found:
+            self._used.add(f"patch.{definition}.{key}")
+        return found
+
+    def default_of(self, enumeration: str) -> str | None:
+        """Give the value that an absent property of an enumeration's type stands for."""
+        found = self.default.get(enumeration)
+        if found is not None:
+            self._used.add(f"default.{enumeration}")
+        return found
+
+    def unknown_of(self, definition: str) -> str | None:
+        """Give the value that stands for an unknown one."""
+        found = self.unknown_member.get(definition)
+        if found is not None:
+            self._used.add(f"unknown_member.{definition}")
+        return found
+
+    def check_used(self, schema: Schema) -> None:
+        """Refuse entries that matched nothing."""
+        entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
+        entries += [f"default.{e}" for e in self.default]
+        entries += [f"unknown_member.{d}" for d in self.unknown_member]
+        for entry in sorted(set(entries) - self._used):
+            raise GeneratorError(
+                f"stale entry {entry}: {schema.source.file} has no such place, or no use for it",
+                file=self.file,
+                hint="remove the entry, or correct its name",
+            )
+
+
+def load_overrides(label: str, path: Path = ROOT / FILE) -> Overrides:
+    """Read the entries for a schema label.
+
+    A label that the file does not name is taken for a schema of the first protocol version, or of the second where
+    it starts with `v2`, with all entries of that version.
+    """
+    shown = FILE if path == ROOT / FILE else str(path)
+    try:
+        raw = tomllib.loads(read_bytes(path, shown).decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
+        raise GeneratorError(f"is not TOML: {why}", file=shown) from None
+    if label in STABLE_OF:
+        tables = [STABLE_OF[label], label]
+    elif label in raw:
+        tables = [label]
+    else:
+        family = "v2" if label.startswith("v2") else "v1"
+        tables = [family, f"{family}_unstable"]
+    out = Overrides(shown)
+    for table in tables:
+        _add(out, table, raw.get(table, {}), shown)
+    return out
+
+
+def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
+    if not is_object(raw):
+        raise GeneratorError(f"[{table}] is not a table", file=shown)
+    for kind, entries in raw.items():
+        if kind not in KINDS or not is_object(entries):
+            raise GeneratorError(f"[{table}] has no kind {kind!r}", file=shown, hint=f"one of {', '.join(KINDS)}")
+        for name, value in entries.items():
+            if kind == "patch" and is_array(value):
+                out.patch.setdefault(name, set()).update(str(v) for v in value)
+            elif kind == "default" and isinstance(value, str):
+                out.default[name] = value
+            elif kind == "unknown_member" and isinstance(value, str):
+                out.unknown_member[name] = value
+            else:
+                raise GeneratorError(f"[{table}.{kind}] {name} has a value of the wrong type", file=shown)

@@ -1,0 +1,236 @@
+"""Reading: every keyword of every schema is one that the generator understands in its place, or the run stops.
+
+A schema has one of a few shapes. For each shape the table below names the keywords it may carry; what is read here is
+lowered later, so that nothing of the input gets lost unnoticed.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from generator.engine import SchemaObject, typed
+from generator.errors import GeneratorError, child
+from generator.source import Source, definitions_of, is_array, is_object
+
+
+class Shape(StrEnum):
+    """What a schema describes."""
+
+    REFERENCE = "reference"
+    OBJECT = "object"
+    ARRAY = "array"
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    NULL = "null"
+    UNION = "union"
+    FREE = "free JSON value"
+
+
+ON_ERROR = "x-deserialize-default-on-error"
+ON_NULL = "x-deserialize-default-on-null"
+SKIP_ITEMS = "x-deserialize-skip-invalid-items"
+
+ANYWHERE = frozenset({"title", "description"})
+OF_DEFINITION = frozenset({"x-side", "x-method", "x-docs-ignore"})
+OF_PROPERTY = frozenset({"default", ON_ERROR, ON_NULL})
+OF_ROOT = frozenset({"$schema", "$defs"})
+
+KEYWORDS: dict[Shape, frozenset[str]] = {
+    Shape.REFERENCE: frozenset({"$ref", "allOf"}),
+    Shape.OBJECT: frozenset(
+        {
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "not",
+            "discriminator",
+        }
+    ),
+    Shape.ARRAY: frozenset({"type", "items", "minItems", SKIP_ITEMS}),
+    Shape.STRING: frozenset({"type", "const", "enum", "format", "minLength", "pattern", "contentEncoding"}),
+    Shape.INTEGER: frozenset({"type", "const", "format", "minimum", "maximum"}),
+    Shape.NUMBER: frozenset({"type", "format", "minimum", "maximum"}),
+    Shape.BOOLEAN: frozenset({"type"}),
+    Shape.NULL: frozenset({"type"}),
+    Shape.UNION: frozenset({"anyOf", "oneOf", "discriminator"}),
+    Shape.FREE: frozenset[str](),
+}
+
+INTEGER_FORMATS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
+FORMATS: dict[Shape, frozenset[str]] = {
+    Shape.INTEGER: INTEGER_FORMATS,
+    Shape.NUMBER: frozenset({"double", "float"}),
+    Shape.STRING: frozenset({"uri", "date-time", "regex"}),
+}
+SIDES = frozenset({"agent", "client", "both", "protocol", "proxy"})
+
+JSON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "properties": dict,
+    "required": list,
+    "items": dict,
+    "anyOf": list,
+    "oneOf": list,
+    "allOf": list,
+    "not": dict,
+    "discriminator": dict,
+    "$ref": str,
+    "format": str,
+    "title": str,
+    "description": str,
+    "enum": list,
+    "pattern": str,
+    "contentEncoding": str,
+    "x-side": str,
+    "x-method": str,
+    "x-docs-ignore": bool,
+    ON_ERROR: bool,
+    ON_NULL: bool,
+    SKIP_ITEMS: bool,
+    "minItems": int,
+    "minLength": int,
+    "minimum": (int, float),
+    "maximum": (int, float),
+    "unevaluatedProperties": bool,
+    "additionalProperties": (bool, dict),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema that has been read: its file, names of definitions and their typed form."""
+
+    source: Source
+    names: tuple[str, ...]
+    definitions: dict[str, SchemaObject]
+
+    def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
+        """Make the error that says what is wrong at `pointer`."""
+        return GeneratorError(problem, file=self.source.file, pointer=pointer, hint=hint)
+
+
+def read_schema(source: Source) -> Schema:
+    """Check every keyword and reference of a schema, then give its definitions in typed form."""
+    raw = definitions_of(source.raw, source.file)
+    reader = _Reader(source.file, frozenset(raw))
+    reader.check(source.raw, "", OF_ROOT | OF_DEFINITION, is_root=True)
+    for name in raw:
+        reader.check(raw[name], child("", "$defs", name), OF_DEFINITION)
+    return Schema(source, tuple(sorted(raw)), {name: typed(raw[name]) for name in sorted(raw)})
+
+
+def shape_of(raw: dict[str, Any]) -> Shape | None:
+    """Tell the shape of a raw schema; None when there is no telling."""
+    kind = raw.get("type")
+    if is_array(kind):
+        rest = [k for k in kind if k != "null"]
+        kind = rest[0] if len(rest) == 1 and len(kind) == 2 else "?"
+    if kind is None:
+        if "properties" in raw:
+            return None
+        if "$ref" in raw or ("allOf" in raw and not {"anyOf", "oneOf"} & raw.keys()):
+            return Shape.REFERENCE
+        return Shape.UNION if {"anyOf", "oneOf"} & raw.keys() else Shape.FREE
+    return Shape(kind) if isinstance(kind, str) and kind in _TYPED_SHAPES else None
+
+
+_TYPED_SHAPES = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
+
+
+class _Reader:
+    """Walks one schema document."""
+
+    def __init__(self, file: str, names: frozenset[str]) -> None:
+        self.file = file
+        self.names = names
+
+    def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
+        return GeneratorError(problem, file=self.file, pointer=pointer, hint=hint)
+
+    def check(self, raw: Any, pointer: str, extra: frozenset[str] = frozenset(), *, is_root: bool = False) -> None:
+        """Check one schema and all below it."""
+        if raw is True and not is_root:
+            return
+        if not is_object(raw):
+            raise self.fail(pointer, "a schema must be an object", "`false` and other values describe nothing here")
+        schema = raw
+        shape = shape_of(schema)
+        if shape is None:
+            raise self.fail(
+                child(pointer, "type") if "type" in schema else pointer,
+                f"unknown shape: type is {schema.get('type')!r}",
+                "read.py lists the shapes; a type stands alone or together with null",
+            )
+        allowed = KEYWORDS[shape] | ANYWHERE | extra
+        for key in schema:
+            if key not in allowed:
+                where = f"{'property of type ' if extra >= OF_PROPERTY else ''}{shape}"
+                raise self.fail(
+                    pointer,
+                    f"unknown keyword {key!r} in a schema of the shape {where!r}",
+                    "add it to KEYWORDS in generator/read.py together with the code that lowers it",
+                )
+            self.check_type(schema, key, pointer)
+        self.check_values(schema, shape, pointer)
+        self.check_below(schema, pointer)
+
+    def check_type(self, schema: dict[str, Any], key: str, pointer: str) -> None:
+        wanted = JSON_TYPES.get(key)
+        value = schema[key]
+        wrong_bool = isinstance(value, bool) and wanted in (int, (int, float))
+        if wanted is not None and (wrong_bool or not isinstance(value, wanted)):
+            raise self.fail(child(pointer, key), f"the keyword {key!r} has a value of the wrong type")
+
+    def check_values(self, schema: dict[str, Any], shape: Shape, pointer: str) -> None:
+        """Check the keywords whose values come from a closed set."""
+        fmt = schema.get("format")
+        if fmt is not None and fmt not in FORMATS.get(shape, frozenset()):
+            raise self.fail(child(pointer, "format"), f"unknown format {fmt!r} of a {shape}", "see FORMATS in read.py")
+        if schema.get("contentEncoding", "base64") != "base64":
+            raise self.fail(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
+        side = schema.get("x-side")
+        if side is not None and side not in SIDES:
+            raise self.fail(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")
+        if ("x-side" in schema) != ("x-method" in schema):
+            raise self.fail(pointer, "x-side and x-method come together, and one is missing")
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            name = reference.removeprefix("#/$defs/")
+            if name == reference or name not in self.names:
+                raise self.fail(child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition bears it")
+        required = [k for k in schema.get("required", []) if k not in schema.get("properties", {})]
+        if required:
+            raise self.fail(child(pointer, "required"), f"requires {required[0]!r}, which is no property")
+        property_name = schema.get("discriminator", {}).get("propertyName")
+        if "discriminator" in schema and (schema["discriminator"].keys() != {"propertyName"} or not property_name):
+            raise self.fail(child(pointer, "discriminator"), "a discriminator names its property and no more")
+        const = schema.get("const")
+        if const is not None and type(const) is not {Shape.STRING: str, Shape.INTEGER: int}.get(shape):
+            raise self.fail(child(pointer, "const"), f"the constant {const!r} is no {shape}")
+        if any(not isinstance(v, str) for v in schema.get("enum", [])):
+            raise self.fail(child(pointer, "enum"), "an enumeration of the schema lists strings")
+
+    def check_below(self, schema: dict[str, Any], pointer: str) -> None:
+        for key, value in schema.get("properties", {}).items():
+            self.check(value, child(pointer, "properties", key), OF_PROPERTY)
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            for index, value in enumerate(schema.get(keyword, [])):
+                # A branch of the document's root describes whole messages, which no definition marks.
+                self.check(value, child(pointer, keyword, index), frozenset({"x-docs-ignore"}))
+            if keyword in schema and not schema[keyword]:
+                raise self.fail(child(pointer, keyword), "an empty list of alternatives")
+        for keyword in ("items", "not", "additionalProperties"):
+            if keyword in schema and schema[keyword] is not False:
+                self.check(schema[keyword], child(pointer, keyword), frozenset({"x-docs-ignore"}))
+        if schema.get("additionalProperties") is False:
+            raise self.fail(
+                child(pointer, "additionalProperties"), "closed objects are unknown", "readers ignore unknown keys"
+            )
+        if "anyOf" in schema and "oneOf" in schema:
+            raise self.fail(pointer, "anyOf and oneOf in one schema", "say which of the two holds")

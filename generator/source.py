@@ -1,0 +1,199 @@
+"""Where schemas come from: the pinned files under `schema/` with their lock, or any one file.
+
+Nothing here touches the network.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from generator.errors import GeneratorError, child
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA_DIR = "schema"
+LOCK = "lock.json"
+UPSTREAM = "https://github.com/agentclientprotocol/agent-client-protocol"
+
+LABELS: dict[str, tuple[str, str]] = {
+    "v1": ("v1/schema.json", "v1/meta.json"),
+    "v1_unstable": ("v1/schema.unstable.json", "v1/meta.unstable.json"),
+    "v2": ("v2/schema.json", "v2/meta.json"),
+    "v2_unstable": ("v2/schema.unstable.json", "v2/meta.unstable.json"),
+}
+"""The module label of each pinned schema file, and the meta file that lists its methods."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One schema file, read: `file` is the name to show, `sha256` that of its bytes."""
+
+    label: str
+    file: str
+    sha256: str
+    raw: dict[str, Any]
+    meta: dict[str, Any] | None
+    meta_file: str
+    commit: str | None
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockEntry:
+    """One stored file: its place upstream and here, and the digests of the original and the stored bytes."""
+
+    path: str
+    upstream_path: str
+    upstream_sha256: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """What `schema/` was pinned to."""
+
+    repository: str
+    commit: str
+    release: str
+    files: tuple[LockEntry, ...]
+
+    def to_json(self) -> str:
+        """Write the lock as it is stored."""
+        files = {
+            e.path: {"upstream_path": e.upstream_path, "upstream_sha256": e.upstream_sha256, "sha256": e.sha256}
+            for e in self.files
+        }
+        head = {"repository": self.repository, "commit": self.commit, "release": self.release, "files": files}
+        return json.dumps(head, indent=2) + "\n"
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Say whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Say whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def digest(data: bytes) -> str:
+    """Give the SHA-256 of `data` in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_bytes(path: Path, shown: str) -> bytes:
+    """Read a file or say in one line why not."""
+    try:
+        return path.read_bytes()
+    except OSError as why:
+        reason = (why.strerror or str(why)).lower()
+        raise GeneratorError(f"cannot be read: {reason}", file=shown) from None
+
+
+def parse_object(data: bytes, shown: str) -> dict[str, Any]:
+    """Parse a JSON object; broken JSON, a key given twice and other values are errors."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in out:
+                raise GeneratorError(f"the key {key!r} stands twice in one object", file=shown, hint="keep one of them")
+            out[key] = value
+        return out
+
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=unique)
+    except UnicodeDecodeError as why:
+        raise GeneratorError(f"is not UTF-8: byte {why.start}", file=shown) from None
+    except json.JSONDecodeError as why:
+        raise GeneratorError(
+            f"is not JSON: {why.msg} in line {why.lineno}, column {why.colno}",
+            file=shown,
+            hint="a download cut short looks like this",
+        ) from None
+    except RecursionError:
+        raise GeneratorError("is nested too deeply", file=shown) from None
+    if not is_object(value):
+        raise GeneratorError("is not a JSON object", file=shown, hint="a schema file holds an object with `$defs`")
+    return value
+
+
+def load_lock(root: Path = ROOT) -> Lock:
+    """Read `schema/lock.json`."""
+    shown = f"{SCHEMA_DIR}/{LOCK}"
+    raw = parse_object(read_bytes(root / SCHEMA_DIR / LOCK, shown), shown)
+    try:
+        entries = tuple(LockEntry(path=path, **entry) for path, entry in raw["files"].items())
+        lock = Lock(raw["repository"], raw["commit"], raw["release"], entries)
+    except (KeyError, TypeError, AttributeError):
+        raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`") from None
+    wanted = {name for pair in LABELS.values() for name in pair}
+    for missing in sorted(wanted - {e.path for e in lock.files}):
+        raise GeneratorError(f"names no {missing}", file=shown, hint="write it anew with `pin`")
+    return lock
+
+
+def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:
+    """Read the four pinned schemas; a file that differs from its digest in the lock is an error."""
+    lock = load_lock(root)
+    digests = {e.path: e.sha256 for e in lock.files}
+    checked: dict[str, dict[str, Any]] = {}
+    for name in sorted({name for pair in LABELS.values() for name in pair}):
+        shown = f"{SCHEMA_DIR}/{name}"
+        data = read_bytes(root / SCHEMA_DIR / name, shown)
+        if digest(data) != digests[name]:
+            raise GeneratorError(
+                "differs from its sha256 in schema/lock.json",
+                file=shown,
+                hint="restore the file, or pin the new one with `python -m generator pin`",
+            )
+        checked[name] = parse_object(data, shown)
+    sources = [
+        Source(
+            label=label,
+            file=f"{SCHEMA_DIR}/{schema}",
+            sha256=digests[schema],
+            raw=checked[schema],
+            meta=checked[meta],
+            meta_file=f"{SCHEMA_DIR}/{meta}",
+            commit=lock.commit,
+            pinned=True,
+        )
+        for label, (schema, meta) in LABELS.items()
+    ]
+    return sources, lock
+
+
+def load_single(path: Path, label: str, meta: Path | None = None) -> Source:
+    """Read any one schema file, and the meta file that goes with it if there is one."""
+    data = read_bytes(path, str(path))
+    methods = parse_object(read_bytes(meta, str(meta)), str(meta)) if meta is not None else None
+    raw = parse_object(data, str(path))
+    return Source(label, str(path), digest(data), raw, methods, str(meta or ""), commit=None, pinned=False)
+
+
+def without_prose(raw: Any, *, keys_are_names: bool = False) -> Any:
+    """Copy a schema without its descriptions; a property that happens to be called `description` stays."""
+    if is_array(raw):
+        return [without_prose(item) for item in raw]
+    if not is_object(raw):
+        return raw
+    out: dict[str, Any] = {}
+    for key, value in raw.items():
+        if keys_are_names:
+            out[key] = without_prose(value)
+        elif key in ("const", "default", "enum"):  # values, not schemas
+            out[key] = value
+        elif key != "description":
+            out[key] = without_prose(value, keys_are_names=key in ("properties", "$defs"))
+    return out
+
+
+def definitions_of(raw: dict[str, Any], file: str) -> dict[str, Any]:
+    """Give the schema's definitions."""
+    found = raw.get("$defs")
+    if not is_object(found) or not found:
+        raise GeneratorError("has no definitions", file=file, pointer=child("", "$defs"), hint="is this an ACP schema?")
+    return found

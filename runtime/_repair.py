@@ -1,0 +1,155 @@
+"""The second look at a value that did not decode strictly: repair what the schema forgives, place the rest.
+
+A plan is compiled once per type from its annotations. Plans read plain JSON values (what `msgspec.json.decode` gives
+without a type), so a walk is linear in the size of the message and never converts a nested value twice.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, Protocol
+
+import msgspec
+
+from ._hooks import dec_hook
+from ._unions import UnionSpec
+
+Step = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One repair: the value at `path` did not fit and was replaced or dropped.
+
+    `path` is a JSON path (`$.update.content[2]`), `value` the plain JSON value that stood there, `error` says what was
+    wrong with it, and `action` is "default" (the field has its default now) or "dropped" (the item is gone).
+    """
+
+    path: str
+    value: Any
+    error: str
+    action: Literal["default", "dropped"]
+
+
+class Mismatch(Exception):  # noqa: N818  (it is caught, never shown)
+    """A value does not fit its plan; internal to the walk."""
+
+    def __init__(self, message: str, path: tuple[Step, ...]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.message} - at `{json_path(self.path)}`" if self.path else self.message
+
+
+@dataclass(slots=True)
+class Walk:
+    """The state of one walk: where it is, what it may forgive, what it has repaired so far."""
+
+    strict: bool = False
+    keep_unknown: bool = False
+    path: list[Step] = field(default_factory=list[Step])
+    skipped: list[Skipped] = field(default_factory=list[Skipped])
+
+    def fail(self, message: str, *below: Step) -> NoReturn:
+        """Say that the current value (or the one `below` it) does not fit."""
+        raise Mismatch(message, (*self.path, *below))
+
+    def expected(self, kind: str, value: Any) -> NoReturn:
+        """Say which kind of value was wanted here."""
+        self.fail(f"Expected `{kind}`, got `{kind_of(value)}`")
+
+    def attempt(self, read: Callable[[Any, "Walk"], Any], value: Any) -> Any:
+        """Read `value`; where that fails, forget what was repaired inside it and raise the mismatch again."""
+        depth, repairs = len(self.path), len(self.skipped)
+        try:
+            return read(value, self)
+        except Mismatch:
+            del self.path[depth:]
+            del self.skipped[repairs:]
+            raise
+
+    def skip(self, value: Any, why: Mismatch, action: Literal["default", "dropped"]) -> None:
+        """Record a repair of the current value."""
+        below = json_path(why.path[len(self.path) :])
+        error = why.message if below == "$" else f"{why.message} - at `{below}`"
+        self.skipped.append(Skipped(json_path(self.path), value, error, action))
+
+
+class Plan(Protocol):
+    """How to read one type."""
+
+    def read(self, value: Any, walk: Walk) -> Any:
+        """Give the typed value, or raise `Mismatch`."""
+        ...
+
+    def viable(self, value: Any) -> bool:
+        """Say cheaply whether `value` could be read at all; a yes may still fail."""
+        ...
+
+
+def kind_of(value: Any) -> str:
+    """Name the JSON type of a plain value, as msgspec's messages do."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "bool"
+        case int():
+            return "int"
+        case float():
+            return "float"
+        case str():
+            return "str"
+        case list() | tuple():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return type(value).__name__
+
+
+def json_path(path: list[Step] | tuple[Step, ...]) -> str:
+    """Write a path as `$.a.b[0]`; keys that are no identifiers stand in brackets."""
+    parts = [f".{s}" if isinstance(s, str) and s.isidentifier() else f"[{s!r}]" for s in path]
+    return "$" + "".join(parts)
+
+
+def candidates(spec: UnionSpec, value: Any) -> Iterator[Any]:
+    """List the types that `value` may be read as, in the order in which they are tried."""
+    if isinstance(value, dict) and spec.tag_field is not None:
+        tag = value.get(spec.tag_field)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if isinstance(tag, str):
+            yield from spec.tagged.get(tag, spec.catch_alls)
+    yield from spec.fallbacks
+
+
+def read_union(spec: UnionSpec, value: Any) -> Any:
+    """Read a union inside msgspec's strict pass, or raise `ValueError`, upon which the walk takes over.
+
+    The first type that the value's shape allows must fit as it stands: whether a later one may be tried is for the
+    walk to say, after repairs.
+    """
+    from ._plans import plan_of  # the plans know every type, the unions among them
+
+    for kind in candidates(spec, value):
+        plan = plan_of(kind)
+        if plan.viable(value):
+            if hasattr(kind, "__struct_config__"):
+                return msgspec.convert(value, kind, dec_hook=dec_hook)
+            try:
+                return plan.read(value, Walk(strict=True))
+            except Mismatch as why:
+                raise ValueError(why.message) from None
+    raise ValueError("No variant of the union fits")
+
+
+def walk_over(kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False) -> tuple[Any, list[Skipped]]:
+    """Read the plain `value` as `kind` and list the repairs; raise `msgspec.ValidationError` with a path."""
+    from ._plans import plan_of
+
+    walk = Walk(strict, keep_unknown)
+    try:
+        return plan_of(kind).read(value, walk), walk.skipped
+    except Mismatch as why:
+        raise msgspec.ValidationError(str(why)) from None
