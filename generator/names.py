@@ -59,7 +59,10 @@ class Names:
         """Take a class or alias name for the place `pointer`."""
         if not name.isidentifier() or keyword.iskeyword(name) or hasattr(builtins, name) or name.startswith("_"):
             raise GeneratorError(
-                f"{name!r} cannot be a class name", file=self.file, pointer=pointer, hint="rename it upstream"
+                f"{name!r} cannot be a class name",
+                file=self.file,
+                pointer=pointer,
+                hint="the keys of $defs become class names",
             )
         if name in IMPORTED or name in MESSAGE_NAMES:
             raise GeneratorError(

@@ -7,10 +7,11 @@ from typing import Any
 
 from generator.errors import GeneratorError
 from generator.read import Schema
-from generator.source import ROOT, is_array, is_object, read_bytes
+from generator.source import ROOT, Source, is_array, is_object, read_bytes
 
 FILE = "schema/overrides.toml"
 KINDS = ("patch", "default", "unknown_member")
+MARKER = "marker"
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
 
@@ -23,6 +24,7 @@ class Overrides:
     """
 
     file: str = FILE
+    strict: bool = True
     patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
@@ -62,12 +64,13 @@ class Overrides:
             )
 
 
-def load_overrides(label: str, path: Path = ROOT / FILE) -> Overrides:
-    """Read the entries for a schema label.
+def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
+    """Read the entries for a schema.
 
-    A label that the file does not name is taken for a schema of the first protocol version, or of the second where
-    it starts with `v2`, with all entries of that version.
+    A label that the file does not name stands for the version whose marker the schema has, else for the first one,
+    with all entries of that version.
     """
+    label = source.label
     shown = FILE if path == ROOT / FILE else str(path)
     try:
         raw = tomllib.loads(read_bytes(path, shown).decode("utf-8"))
@@ -78,9 +81,11 @@ def load_overrides(label: str, path: Path = ROOT / FILE) -> Overrides:
     elif label in raw:
         tables = [label]
     else:
-        family = "v2" if label.startswith("v2") else "v1"
+        known = source.raw.get("$defs", {})
+        marked = (t for t, entries in raw.items() if is_object(entries) and entries.get(MARKER) in known)
+        family = next(marked, "v1")
         tables = [family, f"{family}_unstable"]
-    out = Overrides(shown)
+    out = Overrides(shown, strict=source.pinned)
     for table in tables:
         _add(out, table, raw.get(table, {}), shown)
     return out
@@ -90,6 +95,8 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
     if not is_object(raw):
         raise GeneratorError(f"[{table}] is not a table", file=shown)
     for kind, entries in raw.items():
+        if kind == MARKER:
+            continue
         if kind not in KINDS or not is_object(entries):
             raise GeneratorError(f"[{table}] has no kind {kind!r}", file=shown, hint=f"one of {', '.join(KINDS)}")
         for name, value in entries.items():

@@ -60,14 +60,14 @@ def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: 
 
 def load_module(source: Source) -> Module:
     """Read and lower one schema."""
-    return lower(read_schema(source), load_overrides(source.label))
+    return lower(read_schema(source), load_overrides(source))
 
 
 def _module(source: Source, step: Step) -> tuple[dict[str, str], Summary]:
     step(f"read {source.file}")
     schema = read_schema(source)
     step(f"lower {source.label}")
-    module = lower(schema, load_overrides(source.label))
+    module = lower(schema, load_overrides(source))
     step(f"emit {source.label}")
     docs = load_docs(source)
     files = emit_module(module, source, docs)

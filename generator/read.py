@@ -162,18 +162,20 @@ class _Reader:
         schema = raw
         shape = shape_of(schema)
         if shape is None:
+            if "type" not in schema:
+                raise self.fail(pointer, "properties without the type object", "say that it is one")
             raise self.fail(
-                child(pointer, "type") if "type" in schema else pointer,
-                f"unknown shape: type is {schema.get('type')!r}",
-                "read.py lists the shapes; a type stands alone or together with null",
+                child(pointer, "type"),
+                f"unknown type {schema['type']!r}",
+                "read.py lists the types; each stands alone or together with null",
             )
         allowed = KEYWORDS[shape] | ANYWHERE | extra
         for key in schema:
             if key not in allowed:
-                where = f"{'property of type ' if extra >= OF_PROPERTY else ''}{shape}"
+                what = "property" if extra >= OF_PROPERTY else "definition" if extra >= OF_DEFINITION else "schema"
                 raise self.fail(
                     pointer,
-                    f"unknown keyword {key!r} in a schema of the shape {where!r}",
+                    f"unknown keyword {key!r} in a {what} of the kind {shape.value!r}",
                     "add it to KEYWORDS in generator/read.py together with the code that lowers it",
                 )
             self.check_type(schema, key, pointer)
@@ -191,7 +193,9 @@ class _Reader:
         """Check the keywords whose values come from a closed set."""
         fmt = schema.get("format")
         if fmt is not None and fmt not in FORMATS.get(shape, frozenset()):
-            raise self.fail(child(pointer, "format"), f"unknown format {fmt!r} of a {shape}", "see FORMATS in read.py")
+            raise self.fail(
+                child(pointer, "format"), f"unknown format {fmt!r} of the type {shape}", "see FORMATS in read.py"
+            )
         if schema.get("contentEncoding", "base64") != "base64":
             raise self.fail(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
         side = schema.get("x-side")
@@ -212,7 +216,7 @@ class _Reader:
             raise self.fail(child(pointer, "discriminator"), "a discriminator names its property and no more")
         const = schema.get("const")
         if const is not None and type(const) is not {Shape.STRING: str, Shape.INTEGER: int}.get(shape):
-            raise self.fail(child(pointer, "const"), f"the constant {const!r} is no {shape}")
+            raise self.fail(child(pointer, "const"), f"the constant {const!r} is not of the type {shape}")
         if any(not isinstance(v, str) for v in schema.get("enum", [])):
             raise self.fail(child(pointer, "enum"), "an enumeration of the schema lists strings")
 

@@ -124,29 +124,36 @@ def candidates(spec: UnionSpec, value: Any) -> Iterator[Any]:
     yield from spec.fallbacks
 
 
+def read_strictly(kind: Any, value: Any) -> Any:
+    """Read one type inside msgspec's strict pass, or raise `ValueError`."""
+    from ._compile import plan_of
+
+    try:
+        return plan_of(kind).read(value, Walk(strict=True))
+    except Mismatch as why:
+        raise ValueError(why.message) from None
+
+
 def read_union(spec: UnionSpec, value: Any) -> Any:
     """Read a union inside msgspec's strict pass, or raise `ValueError`, upon which the walk takes over.
 
     The first type that the value's shape allows must fit as it stands: whether a later one may be tried is for the
     walk to say, after repairs.
     """
-    from ._plans import plan_of  # the plans know every type, the unions among them
+    from ._compile import plan_of  # the plans know every type, the unions among them
 
     for kind in candidates(spec, value):
         plan = plan_of(kind)
         if plan.viable(value):
             if hasattr(kind, "__struct_config__"):
                 return msgspec.convert(value, kind, dec_hook=dec_hook)
-            try:
-                return plan.read(value, Walk(strict=True))
-            except Mismatch as why:
-                raise ValueError(why.message) from None
+            return read_strictly(kind, value)
     raise ValueError("No variant of the union fits")
 
 
 def walk_over(kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False) -> tuple[Any, list[Skipped]]:
     """Read the plain `value` as `kind` and list the repairs; raise `msgspec.ValidationError` with a path."""
-    from ._plans import plan_of
+    from ._compile import plan_of
 
     walk = Walk(strict, keep_unknown)
     try:

@@ -33,12 +33,15 @@ class AcpStruct(Struct, metaclass=KeywordOnly, omit_defaults=True, repr_omit_def
     """
 
 
-def always(value: T) -> T:
-    """Give a field the default `value`, written to the wire even when it was not changed."""
-    return field(default_factory=lambda: value)
+def always(value: T, *, name: str | None = None) -> T:
+    """Give a field the default `value`, written to the wire even when it was not changed.
+
+    `name` is the JSON key, where `wire_name` does not give it.
+    """
+    return field(default_factory=lambda: value, name=name)
 
 
-def always_new(factory: Callable[[], T]) -> T:
+def always_new(factory: Callable[[], T], *, name: str | None = None) -> T:
     """Give a field a fresh default made by `factory`, written to the wire even when it was not changed."""
     # msgspec leaves out an empty list, dict or set only when its factory is that very type, hence the wrapper.
-    return field(default_factory=lambda: factory())  # noqa: PLW0108
+    return field(default_factory=lambda: factory(), name=name)  # noqa: PLW0108

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast, dataclass_transform
 import msgspec
 from msgspec import UNSET, field
 
+from ._hooks import Hooked
 from ._structs import wire_name
 
 
@@ -56,7 +57,19 @@ class _Declared:
     """Gives type checkers the keyword constructor of the classes below."""
 
 
-class CatchAll(_Declared):
+class _Read(Hooked):
+    """Lets msgspec meet a catch-all as the type of a field."""
+
+    def read(self, value: Any) -> Any:
+        from ._repair import read_strictly  # the walk knows all types, this module only these
+
+        return read_strictly(self, value)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return type.__instancecheck__(self, instance)
+
+
+class CatchAll(_Declared, metaclass=_Read):
     """Base of the objects that keep the keys which the schema does not declare.
 
     Declared keys are attributes; all others stay in `extra` as plain JSON values and are written back.

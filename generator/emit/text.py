@@ -135,7 +135,7 @@ class Writer:
         if not named:
             return f" = {text}" if text else ""
         if text in ("[]", "{}"):
-            factory = "list" if text == "[]" else "dict"
+            factory = self.builtin("list" if text == "[]" else "dict")
             return f" = {self._call('field', f'default_factory={factory}', named)}"
         return f" = {self._call('field', f'default={text}' if text else '', named)}"
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from generator.engine import SchemaObject
 from generator.errors import child
-from generator.lower.context import Node, all_of, branches_of, const_of, reference_of
-from generator.lower.fields import Property
+from generator.lower.context import Node, Property, all_of, branches_of, const_of, reference_of
 from generator.model import Tag
 
 if TYPE_CHECKING:
@@ -37,11 +36,16 @@ class Alternative:
 
 def expand_definition(low: "Lowering", name: str) -> list[Alternative]:
     """List the alternatives of a definition that describes an object."""
+    if name in low.expanding:
+        raise low.context.fail(low.context.pointer(name), f"{name} takes in itself", "see its allOf, anyOf and oneOf")
+    low.expanding.append(name)
     node = low.context.definition(name)
     target = reference_of(node)
+    pointer = low.context.pointer(name)
+    found = expand(low, node, pointer, name) if target is None else expand_definition(low, target)
+    low.expanding.pop()
     if target is not None:
-        return expand_definition(low, target)
-    found = expand(low, node, low.context.pointer(name), name)
+        return found
     if len(found) == 1 and not found[0].steps and not found[0].tags and not found[0].keeps_extra:
         return [replace(found[0], payload=name)]
     return found

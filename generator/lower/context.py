@@ -37,6 +37,19 @@ class Context:
         return child("", "$defs", name)
 
 
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property on its way to becoming a field: its schema and the definition that declares it."""
+
+    key: str
+    node: Node
+    pointer: str
+    owner: str
+    required: bool
+    lenient_as: Node | None = None
+    """The same property as an enclosing object declares it; its flags count too."""
+
+
 def flag(node: Node, keyword: str) -> bool:
     """Say whether a boolean extension keyword is set."""
     return isinstance(node, SchemaObject) and node.extras.get(keyword) is True

@@ -12,37 +12,28 @@ from generator.lower.context import (
     Node,
     branches_of,
     const_of,
-    default_of,
     is_free,
     reference_of,
     text_of,
     type_of,
 )
 from generator.lower.fields import lower_fields
-from generator.lower.kinds import ANY, RANGES, choice_of, is_scalar, kind_of
+from generator.lower.kinds import ANY, choice_of, is_scalar, kind_of
 from generator.lower.unions import count_refs, fold_tags, lower_union
 from generator.model import (
-    Advised,
     Alias,
     CatchAll,
-    Choice,
     Definition,
     Enumeration,
     Identifier,
-    Integer,
-    ListOf,
-    MapOf,
     Member,
     Named,
-    Nullable,
     Plain,
     Struct,
     Tag,
-    Type,
     Union,
 )
-from generator.names import field_of, member_of
-from generator.source import is_array, is_object
+from generator.names import member_of
 
 
 class Category(Enum):
@@ -66,6 +57,8 @@ class Lowering:
     context: Context
     routing: frozenset[str]
     folded: dict[str, Tag] = field(default_factory=dict[str, Tag])
+    expanding: list[str] = field(default_factory=list[str])
+    """The definitions whose alternatives are being listed, to notice one that takes in itself."""
     _done: dict[str, Definition] = field(default_factory=dict[str, Definition])
 
     def run(self) -> None:
@@ -191,7 +184,9 @@ class Lowering:
             raise self.context.fail(pointer, "an open enumeration of integers must be of the format int32")
         unknown = self.context.overrides.unknown_of(name)
         if unknown is not None and (rest or unknown not in [m.value for m in members]):
-            raise self.context.fail(pointer, f"the override unknown_member = {unknown!r} does not fit here")
+            if self.context.overrides.strict:
+                raise self.context.fail(pointer, f"the override unknown_member = {unknown!r} does not fit here")
+            unknown = None
         return Enumeration(name, pointer, members, is_int, bool(rest), unknown)
 
     def _check_members(self, members: tuple[Member, ...]) -> None:
@@ -208,94 +203,12 @@ class Lowering:
             seen[member.name] = member
             values.add(member.value)
 
-    def value_text(self, kind: Type, raw: Any, pointer: str) -> str:
-        """Write a JSON value of a type as a Python expression; a value that does not fit is an error."""
-        match kind:
-            case Plain(name="Any"):
-                return repr(raw)
-            case Plain(name=name) if type(raw).__name__ == name or (name == "float" and type(raw) is int):
-                return repr(raw)
-            case Plain(name="None") if raw is None:
-                return "None"
-            case Integer(format=fmt, low=low, high=high) if type(raw) is int:
-                if (
-                    (low if low is not None else RANGES[fmt][0])
-                    <= raw
-                    <= (high if high is not None else RANGES[fmt][1])
-                ):
-                    return repr(raw)
-            case Nullable(inner=inner):
-                return "None" if raw is None else self.value_text(inner, raw, pointer)
-            case Advised(inner=inner):
-                return self.value_text(inner, raw, pointer)
-            case ListOf(item=item) if is_array(raw):
-                entries = [self.value_text(item, v, child(pointer, i)) for i, v in enumerate(raw)]
-                return f"[{', '.join(entries)}]"
-            case MapOf(item=item) if is_object(raw):
-                pairs = raw.items()
-                return "{" + ", ".join(f"{k!r}: {self.value_text(item, v, child(pointer, k))}" for k, v in pairs) + "}"
-            case Named(name=name):
-                return self._named_text(name, raw, pointer)
-            case Choice(options=options):
-                for option in options:
-                    if _fits(option, raw):
-                        return self.value_text(option, raw, pointer)
-            case _:
-                pass
-        raise self.context.fail(pointer, f"the default {raw!r} does not fit its type")
-
-    def _named_text(self, name: str, raw: Any, pointer: str) -> str:
-        target = self.lowered(name)
-        match target:
-            case Enumeration(members=members):
-                for member in members:
-                    if member.value == raw:
-                        return f"{name}.{member.name}"
-                raise self.context.fail(pointer, f"{raw!r} is no value of {name}")
-            case Identifier() if isinstance(raw, str):
-                return f"{name}({raw!r})"
-            case Alias(kind=kind):
-                return self.value_text(kind, raw, pointer)
-            case _:
-                pass
-        node = self.context.schema.definitions.get(name)
-        if node is None or not is_object(raw) or self.category(node) is not Category.STRUCT:
-            raise self.context.fail(pointer, f"a default of the type {name} cannot be written", "see definitions.py")
-        properties: dict[str, Node] = {
-            p.key: p.node for p in expand(self, node, self.context.pointer(name), name)[0].properties
-        }
-        arguments: list[str] = []
-        for key, value in raw.items():
-            if key not in properties:
-                raise self.context.fail(child(pointer, key), f"{name} has no property {key!r}")
-            has_default, default = default_of(properties[key])
-            if has_default and default == value:
-                continue
-            kind = kind_of(self, properties[key], child(self.context.pointer(name), "properties", key), name, key)
-            arguments.append(f"{field_of(key)}={self.value_text(kind, value, child(pointer, key))}")
-        missing = [k for k in node.required if k not in raw]
-        if missing:
-            raise self.context.fail(pointer, f"the default lacks {missing[0]!r}, which {name} requires")
-        return f"{name}({', '.join(arguments)})"
-
 
 def _is_member(node: Node) -> bool:
     """Say whether a branch is a constant, or the open end of an enumeration."""
     if not isinstance(node, SchemaObject) or node.properties or node.allOf or node.ref:
         return False
     return const_of(node) is not None or type_of(node)[0] in ("string", "integer")
-
-
-def _fits(kind: Type, raw: Any) -> bool:
-    match kind:
-        case Plain(name=name):
-            return type(raw).__name__ == name or (name == "None" and raw is None)
-        case Integer():
-            return type(raw) is int
-        case ListOf():
-            return isinstance(raw, list)
-        case _:
-            return False
 
 
 __all__ = ["Category", "Definition", "Lowering", "Union"]

@@ -1,14 +1,12 @@
 """From a property to a field: which of the kinds of presence it has, what it forgives, what it defaults to."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from generator.errors import child
-from generator.lower.context import Node, const_of, default_of, flag, is_free
-from generator.lower.kinds import ANY, kind_of
+from generator.lower.context import Property, const_of, default_of, flag
+from generator.lower.defaults import default_expression
+from generator.lower.kinds import ANY, kind_of, resolve
 from generator.model import (
-    Advised,
-    Alias,
     Choice,
     Default,
     Enumeration,
@@ -27,19 +25,6 @@ from generator.read import ON_ERROR, ON_NULL
 
 if TYPE_CHECKING:
     from generator.lower.definitions import Lowering
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """One property on its way to becoming a field: its schema and the definition that declares it."""
-
-    key: str
-    node: Node
-    pointer: str
-    owner: str
-    required: bool
-    lenient_as: Node | None = None
-    """The same property as an enclosing object declares it; its flags count too."""
 
 
 def lower_fields(low: "Lowering", properties: list[Property], class_name: str, pointer: str) -> tuple[Field, ...]:
@@ -90,20 +75,22 @@ def _leniency(prop: Property) -> Leniency:
 def _presence(low: "Lowering", prop: Property, kind: Type) -> Presence:
     has_default, raw = default_of(prop.node)
     is_patch = low.context.overrides.is_patch(prop.owner, prop.key)
-    takes_null = isinstance(kind, Nullable) or kind == Plain("None") or is_free(prop.node)
+    resolved = resolve(low, kind)
+    takes_null = isinstance(resolved, Nullable) or resolved in (ANY, Plain("None"))
     if prop.required:
         if has_default:
             raise low.context.fail(prop.pointer, "a required property with a default", "is it absent or is it not?")
         return Presence.REQUIRED
     if is_patch:
-        if not takes_null or has_default:
+        if takes_null and not has_default:
+            return Presence.PATCH
+        if low.context.overrides.strict:
             raise low.context.fail(prop.pointer, "a patch field must be nullable and have no default", "see overrides")
-        return Presence.PATCH
     if has_default and not (raw is None and takes_null):
         return Presence.DEFAULTED
     if takes_null:
         return Presence.OPTION
-    if isinstance(kind, Choice) and Plain("None") in kind.options:
+    if isinstance(resolved, Choice) and Plain("None") in resolved.options:
         return Presence.OPTION
     return Presence.EMPTY
 
@@ -131,30 +118,3 @@ def _empty(low: "Lowering", prop: Property, kind: Type) -> Default:
 
 def _has_empty(low: "Lowering", kind: Type) -> bool:
     return isinstance(kind, Nullable) or isinstance(resolve(low, kind), ListOf | MapOf)
-
-
-def resolve(low: "Lowering", kind: Type) -> Type:
-    """Look through advice and aliases."""
-    match kind:
-        case Advised(inner=inner):
-            return resolve(low, inner)
-        case Named(name=name):
-            target = low.lowered(name)
-            return resolve(low, target.kind) if isinstance(target, Alias) else kind
-        case _:
-            return kind
-
-
-def default_expression(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Default:
-    """Write a default as Python: a value, or the factory of a fresh one."""
-    if raw == [] and isinstance(resolve(low, kind), ListOf):
-        return Default("list", fresh=True)
-    if raw == {} and isinstance(resolve(low, kind), MapOf):
-        return Default("dict", fresh=True)
-    text = low.value_text(kind, raw, pointer)
-    if text.endswith("()"):
-        return Default(text.removesuffix("()"), fresh=True)
-    return Default(f"lambda: {text}", fresh=True) if isinstance(raw, dict | list) else Default(text)
-
-
-__all__ = ["ANY", "Property", "default_expression", "lower_fields", "resolve"]

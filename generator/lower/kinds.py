@@ -13,7 +13,7 @@ from generator.lower.context import (
     reference_of,
     type_of,
 )
-from generator.model import Advised, Choice, Integer, ListOf, MapOf, Named, Nullable, Plain, Type
+from generator.model import Advised, Alias, Choice, Integer, ListOf, MapOf, Named, Nullable, Plain, Type
 from generator.read import SKIP_ITEMS
 
 if TYPE_CHECKING:
@@ -165,3 +165,15 @@ def _object_of(low: "Lowering", node: SchemaObject, pointer: str, owner: str, ke
         return FREE_OBJECT
     values: Any = node.additionalProperties
     return MapOf(kind_of(low, values, child(pointer, "additionalProperties"), owner, f"{key}_value"))
+
+
+def resolve(low: "Lowering", kind: Type) -> Type:
+    """Look through advice and aliases."""
+    match kind:
+        case Advised(inner=inner):
+            return resolve(low, inner)
+        case Named(name=name):
+            target = low.lowered(name)
+            return resolve(low, target.kind) if isinstance(target, Alias) else kind
+        case _:
+            return kind

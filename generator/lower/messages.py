@@ -124,12 +124,17 @@ def _parts(context: Context, name: str) -> list[str]:
         extras = context.definition(target).extras
         if "x-method" in extras or _request_of(context, target) is not None:
             found.append(target)
-        elif target not in FRAME and not _is_extension(context, target) and "x-docs-ignore" not in extras:
-            # What upstream hides from its docs is a draft whose method is not settled; it stays a plain type.
+        elif target not in FRAME and not _is_extension(context, target) and not _is_draft(context, target):
             raise context.fail(
                 context.pointer(target), f"{name} carries {target}, which has no x-method", "its route is unknown"
             )
     return found
+
+
+def _is_draft(context: Context, name: str) -> bool:
+    """Say whether upstream hides a part from its docs: its method is not settled then, and it stays a plain type."""
+    request = context.schema.definitions.get(f"{name.removesuffix('Response')}Request")
+    return any("x-docs-ignore" in n.extras for n in (context.definition(name), request) if n is not None)
 
 
 def _request_of(context: Context, name: str) -> str | None:

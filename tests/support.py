@@ -1,0 +1,71 @@
+"""What several test modules share: generating into a folder, importing what came out, golden files."""
+
+import importlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from generator.pipeline import generate_single
+from generator.source import is_array, is_object
+from generator.write import compare_or_write
+
+ROOT = Path(__file__).resolve().parent.parent
+CASES = ROOT / "tests" / "cases"
+REFRESH = "ACP_REFRESH"
+
+
+def generate_case(schema: Path, label: str, out: Path) -> dict[str, str]:
+    """Generate one schema into `out` and give the texts of its module."""
+    made = generate_single(schema, label, None, lambda _: None, out)
+    compare_or_write(out, made.files, list(made.owned), check=False)
+    prefix = f"acp_msgspec/{label}/"
+    return {p.removeprefix(prefix): t for p, t in made.files.items() if p.startswith(prefix)}
+
+
+@contextmanager
+def imported(out: Path, label: str, name: str) -> Iterator[tuple[ModuleType, ModuleType]]:
+    """Import the package in `out` under another name, as a project that vendors it does."""
+    shutil.move(out / "acp_msgspec", out / name)
+    sys.path.insert(0, str(out))
+    importlib.invalidate_caches()
+    try:
+        yield importlib.import_module(name), importlib.import_module(f"{name}.{label}")
+    finally:
+        sys.path.remove(str(out))
+        for module in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
+            del sys.modules[module]
+
+
+def golden(path: Path, text: str) -> None:
+    """Compare `text` with a stored file, or store it where the environment variable says so."""
+    if os.environ.get(REFRESH):
+        path.write_text(text, encoding="utf-8")
+    assert path.exists(), f"{path} is missing: run the test with {REFRESH}=1 and review what it wrote"
+    assert text == path.read_text(encoding="utf-8"), f"{path} differs: run with {REFRESH}=1 and review the change"
+
+
+def same(a: Any, b: Any) -> bool:
+    """Compare JSON values; 1 and 1.0 are one number, true is none."""
+    if isinstance(a, bool) or isinstance(b, bool) or a is None or b is None:
+        return a is b
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return a == b or float(a) == float(b)
+    if is_object(a) and is_object(b):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if is_array(a) and is_array(b):
+        return len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and bool(a == b)
+
+
+def raw_schema(label: str) -> dict[str, Any]:
+    """Read a pinned schema as plain JSON."""
+    version, _, unstable = label.partition("_")
+    name = "schema.unstable.json" if unstable else "schema.json"
+    found: dict[str, Any] = json.loads((ROOT / "schema" / version / name).read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,108 @@
+"""The committed package is what the generator writes, whatever the process around it looks like."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generator.errors import GeneratorError
+from generator.pipeline import generate_pinned
+from generator.write import compare_or_write
+from tests.support import ROOT, generate_case, raw_schema
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    files = (p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+
+
+def _generate(*arguments: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "generator", "generate", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
+        {"PYTHONHASHSEED": "4242", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0", "COLUMNS": "20"},
+    ],
+)
+def test_same_bytes_in_a_fresh_process(environment: dict[str, str], tmp_path: Path) -> None:
+    run = _generate("--out", tmp_path / "made", cwd=tmp_path, **environment)
+    assert run.returncode == 0, run.stderr
+    assert _tree(tmp_path / "made") == _tree(ROOT / "generated")
+
+
+@pytest.mark.parametrize("label", ["v1", "v2_unstable"])
+def test_order_of_definitions_plays_no_part(label: str, tmp_path: Path) -> None:
+    raw = raw_schema(label)
+    texts: list[dict[str, str]] = []
+    for seed in (1, 2):
+        names = list(raw["$defs"])
+        random.Random(seed).shuffle(names)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        file = folder / "schema.json"
+        file.write_text(json.dumps({**raw, "$defs": {n: raw["$defs"][n] for n in names}}), encoding="utf-8")
+        made = generate_case(file, "case", folder)
+        # The header names the digest of the input, and the input's bytes do differ.
+        texts.append({n: t.partition('"""')[2] for n, t in made.items()})
+    assert texts[0] == texts[1]
+
+
+def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "made"
+    assert _generate("--out", out).returncode == 0
+    assert "up to date" in _generate("--check", "--out", out).stdout
+    types = out / "acp_msgspec" / "v1" / "types.py"
+    types.write_text(types.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    (out / "acp_msgspec" / "v1" / "left_over.py").write_text("", encoding="utf-8")
+    (out / "acp_msgspec" / "py.typed").unlink()
+    before = _tree(out)
+    run = _generate("--check", "--out", out)
+    assert run.returncode == 1
+    assert {
+        "differs: acp_msgspec/v1/types.py",
+        "stale: acp_msgspec/v1/left_over.py",
+        "missing: acp_msgspec/py.typed",
+    } <= set(run.stdout.splitlines())
+    assert run.stderr.count("\n") == 1
+    assert "python -m generator generate" in run.stderr
+    assert _tree(out) == before
+    assert _generate("--out", out).returncode == 0
+    assert _tree(out) == _tree(ROOT / "generated")
+
+
+def test_a_changed_schema_file_is_refused(tmp_path: Path) -> None:
+    for path, data in _tree(ROOT / "schema").items():
+        (tmp_path / "schema" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "schema" / path).write_bytes(data)
+    made = generate_pinned(lambda _: None, tmp_path)
+    assert not compare_or_write(ROOT / "generated", made.files, list(made.owned), check=True)
+    file = tmp_path / "schema" / "v2" / "schema.json"
+    file.write_bytes(file.read_bytes() + b"\n")
+    with pytest.raises(GeneratorError, match=r"^schema/v2/schema\.json: differs from its sha256 in schema/lock\.json"):
+        generate_pinned(lambda _: None, tmp_path)
+    file.unlink()
+    with pytest.raises(GeneratorError, match=r"^schema/v2/schema\.json: cannot be read: no such file"):
+        generate_pinned(lambda _: None, tmp_path)
+
+
+def test_a_module_beside_others(tmp_path: Path) -> None:
+    schema = ROOT / "schema" / "v1" / "schema.json"
+    assert _generate("--schema", schema, "--label", "one", "--out", tmp_path).returncode == 0
+    assert _generate("--schema", schema, "--label", "two", "--out", tmp_path).returncode == 0
+    code = "from acp_msgspec import one, two; print(one.StopReason.REFUSAL, two.StopReason.REFUSAL)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stdout == "refusal refusal\n"

@@ -1,0 +1,85 @@
+"""Imports go one way, and each outside dependency has one door."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+LAYERS = (
+    "errors",
+    "engine",
+    "model",
+    "source",
+    "read",
+    "overrides",
+    "docs",
+    "names",
+    "lower",
+    "emit",
+    "write",
+    "pin",
+    "pipeline",
+    "cli",
+    "__main__",
+)
+DOORS = {"datamodel_code_generator": "engine", "jinja2": "emit", "typer": "cli", "rich": "cli", "subprocess": "pin"}
+NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
+
+GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
+RUNTIME = sorted((ROOT / "runtime").glob("*.py"))
+
+
+def _layer(path: Path) -> str:
+    first = path.relative_to(ROOT / "generator").parts[0]
+    return first.removesuffix(".py")
+
+
+def _imports(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append("." * node.level + (node.module or ""))
+    return found
+
+
+@pytest.mark.parametrize("path", GENERATOR, ids=lambda p: str(p.relative_to(ROOT)))
+def test_generator_imports_only_what_lies_below(path: Path) -> None:
+    own = _layer(path)
+    if own == "__init__":
+        assert _imports(path) == []
+        return
+    for name in _imports(path):
+        assert not name.startswith("."), "the generator names its modules in full"
+        top, _, rest = name.partition(".")
+        if top == "generator":
+            other = rest.partition(".")[0]
+            assert other in LAYERS, f"{other} has no place in the order of layers"
+            assert LAYERS.index(other) <= LAYERS.index(own), f"{own} imports {other}, which lies above it"
+            assert other != own or own in ("lower", "emit"), f"{own} imports itself"
+        else:
+            assert DOORS.get(top, own) == own, f"{top} is imported by {DOORS[top]} alone"
+            assert top not in NETWORK, "only a pin may fetch, and it does not do so yet"
+            assert top in sys.stdlib_module_names or top in DOORS, f"{top} is a new dependency"
+
+
+@pytest.mark.parametrize("path", RUNTIME, ids=lambda p: p.name)
+def test_package_needs_msgspec_alone(path: Path) -> None:
+    for name in _imports(path):
+        if name.startswith("."):
+            assert name.startswith("._"), f"{name} is not part of the hand-written package"
+        else:
+            top = name.partition(".")[0]
+            assert top == "msgspec" or top in sys.stdlib_module_names, f"{top} is a new dependency of the package"
+
+
+@pytest.mark.parametrize("path", GENERATOR + RUNTIME, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_stay_small(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").count("\n")
+
+    assert lines <= 300, f"{lines} lines"
