@@ -1,5 +1,6 @@
 """The command line: `python -m generator …`."""
 
+import keyword
 import re
 import sys
 import time
@@ -66,7 +67,7 @@ def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step,
         if label is not None or meta is not None:
             raise GeneratorError("--label and --meta go with --schema")
         return generate_pinned(step)
-    if label is None or not re.fullmatch(r"[a-z][a-z0-9_]*", label):
+    if label is None or not re.fullmatch(r"[a-z][a-z0-9_]*", label) or keyword.iskeyword(label):
         raise GeneratorError(
             f"--schema needs a --label that is a module name, not {label!r}", hint="lower case, digits and underscores"
         )

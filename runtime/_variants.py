@@ -98,11 +98,11 @@ class CatchAll(_Declared, metaclass=_Read):
         """Set the declared fields from keyword arguments, the others to their defaults."""
         for name, entry in declared(type(self)).items():
             if name in values:
-                self.__dict__[name] = values.pop(name)
+                setattr(self, name, values.pop(name))
             elif entry.required:
                 raise TypeError(f"Missing required argument {name!r}")
             else:
-                self.__dict__[name] = entry.make()
+                setattr(self, name, entry.make())
         if values:
             raise TypeError(f"Unexpected keyword argument {next(iter(values))!r}")
 

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -29,7 +29,7 @@ def generate_case(schema: Path, label: str, out: Path) -> dict[str, str]:
 
 
 @contextmanager
-def imported(out: Path, label: str, name: str) -> Iterator[tuple[ModuleType, ModuleType]]:
+def imported(out: Path, label: str, name: str) -> Generator[tuple[ModuleType, ModuleType]]:
     """Import the package in `out` under another name, as a project that vendors it does."""
     shutil.move(out / "acp_msgspec", out / name)
     sys.path.insert(0, str(out))

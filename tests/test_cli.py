@@ -1,0 +1,96 @@
+"""The command line: what it prints to a terminal and to a pipe, and how it fails."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+
+def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "generator", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def test_summary_in_a_pipe(tmp_path: Path) -> None:
+    run = _run("generate", "--out", tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "\x1b" not in run.stdout
+    lines = run.stdout.splitlines()
+    pattern = r"\w+: \d+ definitions, \d+ structs, \d+ unions, \d+ enums, \d+ % documented"
+    assert [bool(re.fullmatch(pattern, line)) for line in lines[:4]] == [True] * 4
+    timed = re.fullmatch(r"\d+ files in (\d+\.\d\d) s", lines[4])
+    assert timed is not None
+    assert lines[5:] == [f"wrote {len([p for p in tmp_path.rglob('*') if p.is_file()])} changes"]
+
+
+def test_summary_on_a_terminal(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    command = [sys.executable, "-m", "generator", "generate", "--out", tmp_path]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:  # the other side is gone
+                break
+            shown += data
+        assert process.wait() == 0
+    os.close(ours)
+    text = shown.decode()
+    assert re.search(r"(read|lower|emit) \S+\r", text)  # progress, step by step
+    assert "┃ definitions" in text  # the summary as a table
+    assert "wrote" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--label", "x"], "error: --label and --meta go with --schema\n"),
+        (["--schema", "schema/v1/schema.json"], "error: --schema needs a --label that is a module name, not None"),
+        (["--schema", "schema/v1/schema.json", "--label", "../x"], "error: --schema needs a --label"),
+        (["--schema", "schema/v1/schema.json", "--label", "class"], "error: --schema needs a --label"),
+        (["--schema", "nowhere.json", "--label", "x"], "error: nowhere.json: cannot be read: no such file"),
+        (["--schema", "schema", "--label", "x"], "error: schema: cannot be read: is a directory\n"),
+        (
+            ["--schema", "schema/v1/schema.json", "--label", "x", "--meta", "schema/v2/meta.json"],
+            "error: schema/v2/meta.json#/agentMethods/auth_login: the method 'auth/login' has no definition in",
+        ),
+        (
+            ["--schema", "schema/v1/schema.unstable.json", "--label", "x", "--meta", "schema/v1/meta.json"],
+            "error: schema/v1/meta.json: 'document/didChange' is handled by agent in schema/v1/schema.unstable.json",
+        ),
+        (["--out", "README.md/x"], "error: README.md/x/acp_msgspec: cannot be written: not a directory"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
+    out = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
+    run = _run("generate", *arguments, *out)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.startswith(message)
+    assert run.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_options_are_usage_errors() -> None:
+    run = _run("generate", "--chekc")
+    assert run.returncode == 2
+    assert "--chekc" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert _run().returncode == 2
+    assert _run("--help").returncode == 0
+
+
+def test_meta_files_of_the_pinned_schemas_fit(tmp_path: Path) -> None:
+    schema, meta = ROOT / "schema" / "v2" / "schema.json", ROOT / "schema" / "v2" / "meta.json"
+    run = _run("generate", "--schema", schema, "--label", "second", "--meta", meta, "--out", tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (tmp_path / "acp_msgspec" / "second" / "types.py").is_file()

@@ -1,0 +1,175 @@
+"""Pinning: what is taken over, what is left out, and that a failure leaves everything as it was."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.errors import GeneratorError
+from generator.pin import pin
+from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
+from tests.support import ROOT
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+FILES = sorted({name for pair in LABELS.values() for name in pair})
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Path:
+    """Make a folder like upstream's: our stored files, with prose put back in."""
+    folder = tmp_path / "upstream"
+    for name in FILES:
+        raw = json.loads((ROOT / "schema" / name).read_text(encoding="utf-8"))
+        for definition in raw.get("$defs", {}).values():
+            definition["description"] = "Some prose."
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(raw), encoding="utf-8")
+    return folder
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    identity = {f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    run = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_prose_is_left_out_and_nothing_else() -> None:
+    raw: dict[str, Any] = {
+        "description": "gone",
+        "$defs": {
+            "description": {"description": "gone", "type": "string", "const": "description"},
+            "A": {
+                "properties": {"description": {"type": "string", "description": "gone", "default": {"description": 1}}},
+                "anyOf": [{"description": "gone", "enum": ["description"], "x-note": {"description": "gone"}}],
+                "required": ["description"],
+            },
+        },
+    }
+    assert without_prose(raw) == {
+        "$defs": {
+            "description": {"type": "string", "const": "description"},
+            "A": {
+                "properties": {"description": {"type": "string", "default": {"description": 1}}},
+                "anyOf": [{"enum": ["description"], "x-note": {}}],
+                "required": ["description"],
+            },
+        }
+    }
+
+
+def test_the_stored_files_have_no_prose_and_are_in_the_lock() -> None:
+    lock = load_lock()
+    assert sorted(e.path for e in lock.files) == FILES
+    for entry in lock.files:
+        data = (ROOT / "schema" / entry.path).read_bytes()
+        assert digest(data) == entry.sha256
+        raw = json.loads(data)
+        assert without_prose(raw) == raw
+
+
+def test_a_folder(upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    lock, changes = pin(str(upstream), COMMIT, "schema-v9.9.9", root)
+    assert (lock.commit, lock.release) == (COMMIT, "schema-v9.9.9")
+    assert sorted(changes.added) == sorted(["schema/lock.json", *(f"schema/{name}" for name in FILES)])
+    sources, read = load_pinned(root)
+    assert read == lock
+    ours = {s.label: s.raw for s in load_pinned()[0]}
+    assert {s.label: s.raw for s in sources} == ours
+    for entry in lock.files:
+        assert entry.upstream_sha256 == digest((upstream / entry.path).read_bytes())
+    # Once more it is a no-op, and the commit is known from the lock.
+    again, changes = pin(str(upstream), None, None, root)
+    assert again == lock
+    assert not changes
+
+
+def test_a_folder_with_the_files_in_schema(upstream: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    upstream.rename(checkout / "schema")
+    lock, _ = pin(str(checkout), COMMIT, None, tmp_path / "project")
+    assert lock.release == "unreleased"
+
+
+def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    upstream.rename(checkout / "schema")
+    _git(checkout, "init", "--quiet", "--initial-branch=main")
+    _git(checkout, "add", ".")
+    _git(checkout, "commit", "--quiet", "--message=one")
+    _git(checkout, "tag", "schema-v1.2.3")
+    first = _git(checkout, "rev-parse", "HEAD")
+    (checkout / "schema" / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    _git(checkout, "commit", "--quiet", "--all", "--message=two")
+    # The work tree plays no part, be it dirty or not.
+    (checkout / "schema" / "v2" / "schema.json").unlink()
+    root = tmp_path / "project"
+    lock, _ = pin(str(checkout), first[:9], None, root)
+    assert (lock.commit, lock.release) == (first, "schema-v1.2.3")
+    assert load_pinned(root)[0][0].raw == load_pinned()[0][0].raw
+    lock, _ = pin(str(checkout), None, None, root)
+    assert (lock.commit, lock.release) == (_git(checkout, "rev-parse", "HEAD"), "unreleased")
+    assert list(load_pinned(root)[0][0].raw["$defs"]) == ["Only"]
+    with pytest.raises(GeneratorError, match="has no commit fedcba9"):
+        pin(str(checkout), "fedcba9", None, root)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("missing", "has no v2/meta.json"),
+        ("broken", "v2/meta.json: is not JSON"),
+        ("array", "v2/meta.json: is not a JSON object"),
+        ("commit", "the commit of these files is not known"),
+        ("folder", "is not a folder"),
+        ("address", "addresses are not supported yet"),
+    ],
+)
+def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    pin(str(upstream), COMMIT, None, root)
+    before = _tree(root)
+    source = str(upstream)
+    commit: str | None = COMMIT
+    file = upstream / "v2" / "meta.json"
+    (upstream / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    match damage:
+        case "missing":
+            file.unlink()
+        case "broken":
+            file.write_text('{"version": 2,', encoding="utf-8")
+        case "array":
+            file.write_text("[]", encoding="utf-8")
+        case "commit":
+            commit = None
+        case "folder":
+            source = str(file)
+        case _:
+            source = "https://example.com/schema"
+    with pytest.raises(GeneratorError, match=message):
+        pin(source, commit, None, root)
+    assert _tree(root) == before
+
+
+def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "generator", "pin", upstream, "--commit", "HEAD~1"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == "error: --commit 'HEAD~1' is no commit (hint: 7 to 40 hexadecimal digits)\n"

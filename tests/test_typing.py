@@ -1,0 +1,93 @@
+"""Type checkers accept the examples (`make types` runs them) and refuse what is wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+WRONG = {
+    "an arm is missing": (
+        "def f(block: v1.ContentBlock) -> str:\n"
+        "    match block:\n"
+        "        case v1.TextContent() | v1.ImageContent() | v1.AudioContent() | v1.ResourceLink(): return ''\n"
+        "        case v1.EmbeddedResource(): return ''\n"
+        "        case _: assert_never(block)\n",
+        5,
+    ),
+    "a field of another type": ("v1.TextContent(text=1)\n", 1),
+    "a required field is missing": ("v1.ImageContent(data='')\n", 1),
+    "a field that does not exist": ("v1.TextContent(text='', txt='')\n", 1),
+    "a positional argument": ("v1.TextContent('')\n", 1),
+    "plain text for an id": ("v1.PromptRequest(session_id='s', prompt=[])\n", 1),
+    "a variant of another union": ("x: v1.ToolCallContent = v1.TextContent(text='')\n", 1),
+    "null where nothing is nullable": ("v1.ToolCall(tool_call_id=v1.ToolCallId('t'), title='', kind=None)\n", 1),
+    "unset where there are two states": (
+        "from msgspec import UNSET\nv1.ToolCallUpdate(tool_call_id=v1.ToolCallId('t'), title=UNSET)\n",
+        2,
+    ),
+    "a misspelt way to treat unknown tags": ("acp.decode(b'', type=v1.TextContent, unknown='ignore')\n", 1),
+}
+HEAD = (
+    "from typing import assert_never\nimport acp_msgspec as acp\nfrom acp_msgspec import v1\nprint(assert_never, acp)\n"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("wrong")
+    for number, (text, _) in enumerate(WRONG.values()):
+        (made / f"wrong_{number}.py").write_text(HEAD + text, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def pyright_lines(folder: Path) -> dict[str, set[int]]:
+    run = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, folder],
+        cwd=ROOT / "generated",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found: dict[str, set[int]] = {}
+    for entry in json.loads(run.stdout)["generalDiagnostics"]:
+        if entry["severity"] == "error":
+            name = Path(entry["file"]).name
+            found.setdefault(name, set()).add(entry["range"]["start"]["line"] + 1 - HEAD.count("\n"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def mypy_lines(folder: Path) -> dict[str, set[int]]:
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--no-error-summary",
+            "--config-file=",
+            *sorted(folder.glob("*.py")),
+        ],
+        cwd=ROOT / "generated",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found: dict[str, set[int]] = {}
+    for line in run.stdout.splitlines():
+        path, number, kind, *_ = line.split(":")
+        if kind.strip() == "error":
+            found.setdefault(Path(path).name, set()).add(int(number) - HEAD.count("\n"))
+    return found
+
+
+@pytest.mark.parametrize("checker", ["pyright_lines", "mypy_lines"])
+@pytest.mark.parametrize("number", range(len(WRONG)), ids=list(WRONG))
+def test_refused(number: int, checker: str, request: pytest.FixtureRequest) -> None:
+    lines: dict[str, set[int]] = request.getfixturevalue(checker)
+    assert lines.get(f"wrong_{number}.py") == {list(WRONG.values())[number][1]}
