@@ -157,14 +157,12 @@ class Choice:
                 continue
         if viable:
             return viable[-1].read(value, walk)
+        # An object or array of the wrong make: its own plan tells what is wrong with it.
+        made_for = (Fields, Tagged, Values) if isinstance(value, dict) else (Items,) if isinstance(value, list) else ()
         for plan in self.options:
-            # An object or array of the wrong make: its own plan tells what is wrong with it.
-            if isinstance(plan, _SHAPES.get(type(value), ())):
+            if isinstance(plan, made_for):
                 return plan.read(value, walk)
         return walk.expected(self.names, value)
 
     def viable(self, value: Any) -> bool:
         return any(p.viable(value) for p in self.options)
-
-
-_SHAPES: dict[type, tuple[type, ...]] = {dict: (Fields, Tagged, Values), list: (Items,)}

@@ -46,7 +46,7 @@ def test_summary_on_a_terminal(tmp_path: Path) -> None:
         assert process.wait() == 0
     os.close(ours)
     text = shown.decode()
-    assert re.search(r"(read|lower|emit) \S+\r", text)  # progress, step by step
+    assert re.search(r"(verify|read|lower|emit) \w+", text)  # progress, step by step
     assert "┃ definitions" in text  # the summary as a table
     assert "wrote" in text
 
