@@ -71,6 +71,7 @@ def mypy_lines(folder: Path) -> dict[str, set[int]]:
             "--strict",
             "--no-error-summary",
             "--config-file=",
+            f"--cache-dir={folder / 'cache'}",  # not beside the emitted package
             *sorted(folder.glob("*.py")),
         ],
         cwd=ROOT / "generated",
