@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from generator import STARTED
 from generator.errors import GeneratorError
 from generator.pin import pin as pin_schemas
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
@@ -23,7 +24,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-STARTED = time.perf_counter()
 
 
 @app.callback()

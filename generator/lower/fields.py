@@ -77,15 +77,15 @@ def _presence(low: "Lowering", prop: Property, kind: Type) -> Presence:
     is_patch = low.context.overrides.is_patch(prop.owner, prop.key)
     resolved = resolve(low, kind)
     takes_null = isinstance(resolved, Nullable) or resolved in (ANY, Plain("None"))
+    if is_patch:
+        if takes_null and not has_default and not prop.required:
+            return Presence.PATCH
+        if low.context.overrides.strict:
+            raise low.context.fail(prop.pointer, "a patch field must be optional and nullable", "see overrides")
     if prop.required:
         if has_default:
             raise low.context.fail(prop.pointer, "a required property with a default", "is it absent or is it not?")
         return Presence.REQUIRED
-    if is_patch:
-        if takes_null and not has_default:
-            return Presence.PATCH
-        if low.context.overrides.strict:
-            raise low.context.fail(prop.pointer, "a patch field must be nullable and have no default", "see overrides")
     if has_default and not (raw is None and takes_null):
         return Presence.DEFAULTED
     if takes_null:

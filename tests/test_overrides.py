@@ -1,0 +1,120 @@
+"""Exceptions and docstrings are data, and no entry outlives its reason."""
+
+from pathlib import Path
+
+import pytest
+
+from generator.docs import load_docs
+from generator.emit import emit_module
+from generator.errors import GeneratorError
+from generator.lower import lower
+from generator.model import Enumeration, Presence, Struct
+from generator.overrides import FILE, load_overrides
+from generator.read import read_schema
+from generator.source import Source, load_pinned
+from tests.support import ROOT
+
+SOURCES = {s.label: s for s in load_pinned()[0]}
+UNKNOWN = '[v1.unknown_member]\nToolKind = "other"'
+TEXT = (ROOT / FILE).read_text(encoding="utf-8")
+
+
+def _lower(source: Source, text: str, folder: Path) -> None:
+    file = folder / "overrides.toml"
+    file.write_text(text, encoding="utf-8")
+    lower(read_schema(source), load_overrides(source, file))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("SessionInfoUpdate = [", "SessionInfoUpdated = [", "stale entry patch.SessionInfoUpdated.title"),
+        ('["title", "updatedAt"]', '["title", "updated"]', "stale entry patch.SessionInfoUpdate.updated"),
+        ("[v1.default]\n", '[v1.default]\nToolStatus = "pending"\n', "stale entry default.ToolStatus"),
+        (
+            'ToolCallStatus = "pending"',
+            'ToolCallStatus = "waiting"',
+            "names 'waiting', which ToolCallStatus",
+        ),
+        ('ToolCallStatus = "pending"\n', "", "an optional property that is not nullable has no default"),
+        (
+            '[v1.unknown_member]\nToolKind = "other"',
+            '[v1.unknown_member]\nKind = "other"',
+            "stale entry unknown_member.Kind",
+        ),
+        (
+            '[v1.unknown_member]\nToolKind = "other"',
+            '[v1.unknown_member]\nToolKind = "misc"',
+            "unknown_member = 'misc'",
+        ),
+        ("[v1.patch]\n", '[v1.patch]\nToolCall = ["title"]\n', "a patch field must be optional"),
+        ("[v1.patch]\n", '[v1.patch]\nToolCall = ["content"]\n', "a patch field must be optional and nullable"),
+        ("[v1.patch]\n", '[v1.patch]\nToolCall = "title"\n', r"\[v1.patch\] ToolCall has a value of the wrong type"),
+        ("[v1.default]\n", "[v1.defaults]\n", r"\[v1\] has no kind 'defaults'"),
+        ("[v1.patch]\n", "[v1.patch\n", "is not TOML"),
+    ],
+)
+def test_stale_or_wrong_entries_are_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert old in TEXT
+    with pytest.raises(GeneratorError, match=message):
+        _lower(SOURCES["v1"], TEXT.replace(old, new, 1), tmp_path)
+
+
+def test_what_the_entries_do() -> None:
+    found = {d.name: d for d in lower(read_schema(SOURCES["v2"]), load_overrides(SOURCES["v2"])).definitions}
+    update = found["ToolCallUpdate"]
+    assert isinstance(update, Struct)
+    assert {f.wire for f in update.fields if f.presence is Presence.PATCH} == {
+        *("title", "kind", "status", "content", "locations", "rawInput", "rawOutput", "_meta")
+    }
+    kinds = {d.name: d for d in lower(read_schema(SOURCES["v1"]), load_overrides(SOURCES["v1"])).definitions}
+    kind = kinds["ToolKind"]
+    assert isinstance(kind, Enumeration)
+    assert kind.unknown == "other"
+
+
+def test_other_schemas_take_what_fits() -> None:
+    first = SOURCES["v1_unstable"]
+    for source, wanted in ((first, "v1"), (SOURCES["v2_unstable"], "v2")):
+        other = Source("some_label", "some.json", source.sha256, source.raw, None, "", commit=None, pinned=False)
+        ours = lower(read_schema(source), load_overrides(source))
+        theirs = lower(read_schema(other), load_overrides(other))
+        assert theirs.definitions == ours.definitions, wanted
+
+
+def _docs(tmp_path: Path, text: str, label: str = "v1") -> None:
+    folder = tmp_path / "schema" / "docs"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{label}.toml").write_text(text, encoding="utf-8")
+
+
+def test_docstrings(tmp_path: Path) -> None:
+    _docs(
+        tmp_path,
+        '[Diff]\ndoc = "One file before and after."\n[Diff.fields]\noldText = "Null for a new file."\n'
+        '[Role.members]\nuser = "The person."\n[SessionUpdatePlanned]\ndoc = "x"\n',
+    )
+    source = SOURCES["v1"]
+    docs = load_docs(source, tmp_path)
+    files = emit_module(lower(read_schema(source), load_overrides(source)), source, docs)
+    assert '    """One file before and after. [#/$defs/Diff]"""\n' in files["acp_msgspec/v1/types.py"]
+    assert '= None\n    """Null for a new file."""\n' in files["acp_msgspec/v1/types.py"]
+    assert 'USER = "user"\n    """The person."""\n' in files["acp_msgspec/v1/enums.py"]
+    assert docs.coverage[0] == 3
+    with pytest.raises(GeneratorError, match=r"^schema/docs/v1.toml: stale entry SessionUpdatePlanned.doc"):
+        docs.check_used()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[Diff]\ntext = "x"\n', r"\[Diff\] has an entry 'text' that documents nothing"),
+        ("[Diff]\nfields = 3\n", r"\[Diff\] has an entry 'fields' that documents nothing"),
+        ("Diff = 3\n", r"\[Diff\] has an entry '' that documents nothing"),
+        ("[Diff\n", "is not TOML"),
+    ],
+)
+def test_wrong_docs_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    _docs(tmp_path, text)
+    with pytest.raises(GeneratorError, match=message):
+        load_docs(SOURCES["v1"], tmp_path)
