@@ -11,6 +11,7 @@ from generator.source import ROOT, Source, is_array, is_object, read_bytes
 
 FOLDER = "schema/docs"
 SHARED = "shared"
+METHODS = "methods"
 KEYS = {"doc": str, "fields": dict, "members": dict}
 
 
@@ -39,6 +40,10 @@ class Docs:
         """Give the text of an enumeration's value."""
         return self._find((name, "members", str(value)), pointer)
 
+    def of_method(self, name: str) -> str | None:
+        """Give the text of a method of the protocol."""
+        return self._find((METHODS, name), "")
+
     @property
     def coverage(self) -> tuple[int, int]:
         """How many places have a text, of how many."""
@@ -56,18 +61,23 @@ class Docs:
                 )
 
     def _find(self, path: tuple[str, ...], pointer: str, shared: tuple[str, ...] | None = None) -> str | None:
-        found: Any = None
-        for name in self.files:
-            if name == SHARED:
-                continue
-            found = _at(self.files[name], path) or found
+        found = self._own(path)
         self._used.add(path)
         if found is None and shared is not None:
-            found = _at(self.files.get(SHARED, {}), shared)
+            # A property of a flattened variant means what it means in the definition that declares it.
+            declared = (pointer.split("/")[2], *shared) if pointer.startswith("/$defs/") else path
+            found = self._own(declared) or _at(self.files.get(SHARED, {}), shared)
         if found is None:
             found = self._description(pointer)
         self._counts[found is not None] += 1
         return " ".join(str(found).split()) if found is not None else None
+
+    def _own(self, path: tuple[str, ...]) -> str | None:
+        """Look a text up in the label's files; the later file wins."""
+        found: str | None = None
+        for name in (n for n in self.files if n != SHARED):
+            found = _at(self.files[name], path) or found
+        return found
 
     def _description(self, pointer: str) -> str | None:
         node: Any = self.source.raw
@@ -98,7 +108,8 @@ def _load(path: Path, shown: str, *, shared: bool) -> dict[str, Any]:
         raw = tomllib.loads(read_bytes(path, shown).decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
         raise GeneratorError(f"is not TOML: {why}", file=shown) from None
-    for name, entry in ({SHARED: raw} if shared else raw).items():
+    tables = {SHARED: raw} if shared else {n: e for n, e in raw.items() if n != METHODS}
+    for name, entry in tables.items():
         for key, value in entry.items() if is_object(entry) else [("", None)]:
             if key not in KEYS or not isinstance(value, KEYS[key]):
                 raise GeneratorError(

@@ -8,10 +8,11 @@ from typing import Any
 import jinja2
 
 from generator.docs import Docs
+from generator.emit.messages import messages_view
 from generator.emit.order import ordered
 from generator.emit.text import quoted
-from generator.emit.views import Viewer, doc_lines, plain_doc
-from generator.engine import format_code, member_name
+from generator.emit.views import Viewer
+from generator.engine import format_code
 from generator.model import Enumeration, Identifier, Module
 from generator.source import ROOT, Lock, Source
 
@@ -84,7 +85,7 @@ def emit_module(module: Module, source: Source, docs: Docs) -> dict[str, str]:
         for entry in getattr(definition, "fields", ()):
             if entry.default is not None and entry.default.expression.partition(".")[0] in leaf_names:
                 types.writer.use(entry.default.expression.partition(".")[0])
-    messages = _messages(module, docs)
+    messages = messages_view(module, docs)
     # Where the file lies on somebody's disk is no business of the output.
     shown = source.file if source.pinned else Path(source.file).name
     common: dict[str, Any] = {"label": module.label, "source": source, "input": shown}
@@ -116,77 +117,6 @@ def emit_module(module: Module, source: Source, docs: Docs) -> dict[str, str]:
     return {f"{PACKAGE}/{module.label}/{n}.py": format_code(text, ROOT) for n, text in files.items()}
 
 
-def _messages(module: Module, docs: Docs) -> dict[str, Any]:
-    """Make what the template of the message layer needs."""
-    known = {d.name for d in module.definitions}
-    uses = {
-        "AcpStruct",
-        "Any",
-        "ClassVar",
-        "Literal",
-        "Mapping",
-        "MappingProxyType",
-        "Method",
-        "StrEnum",
-        "TypeAlias",
-        "always",
-    }
-    uses |= {e.params for e in module.envelopes if e.params}
-    uses |= {t for m in module.methods for t in (m.request, m.response, m.notification) if t}
-    request_id = "RequestId" if "RequestId" in known else "int | str | None"
-    error = "Error" if "Error" in known else "Any"
-    uses |= {n for n in ("RequestId", "Error") if n in known}
-    uses |= {_routing_line(r.envelopes, responses=r.responses).partition("[")[0] for r in module.routings}
-    frame = ["Request", "Notification", "Response", "ErrorResponse", "METHODS", "AgentMethod", "ClientMethod"]
-    return {
-        "request_id": request_id,
-        "error": error,
-        "envelopes": [
-            {
-                "name": e.name,
-                "base": "Request" if e.is_request else "Notification",
-                "method": quoted(e.method),
-                "params": e.params,
-                "doc": doc_lines(docs.of_class(e.name, ""), e.pointer, 4),
-            }
-            for e in module.envelopes
-        ],
-        "routings": [
-            {
-                "name": r.name,
-                "line": _routing_line(r.envelopes, responses=r.responses),
-                "doc": doc_lines(docs.of_class(r.name, r.pointer), r.pointer, 0),
-            }
-            for r in module.routings
-        ],
-        "methods": [
-            {
-                "name": quoted(m.name),
-                "handled_by": ", ".join(quoted(h) for h in m.handled_by),
-                "request": m.request,
-                "response": m.response,
-                "notification": m.notification,
-            }
-            for m in module.methods
-        ],
-        "agent_methods": _members(module, "agent"),
-        "client_methods": _members(module, "client"),
-        "uses": uses,
-        "exports": sorted([*frame, *(e.name for e in module.envelopes), *(r.name for r in module.routings)]),
-    }
-
-
-def _members(module: Module, side: str) -> list[dict[str, str]]:
-    found = [m for m in module.methods if side in m.handled_by and not m.name.startswith("$/")]
-    return [{"name": member_name(m.key), "value": quoted(m.name)} for m in sorted(found, key=lambda m: m.key)]
-
-
-def _routing_line(envelopes: tuple[str, ...], *, responses: bool) -> str:
-    if responses and envelopes:
-        return f"Fallback[{' | '.join(envelopes)}, Response | ErrorResponse]"
-    return "Untagged[Response | ErrorResponse]" if responses else f"Closed[{' | '.join(envelopes)}]"
-
-
 def emit_package(lock: Lock | None, labels: list[str]) -> dict[str, str]:
     """Write the files that belong to the package as a whole."""
     environment = _environment()
@@ -211,4 +141,4 @@ def runtime_files(root: Path = ROOT) -> dict[str, str]:
     return {**files, f"{PACKAGE}/py.typed": ""}
 
 
-__all__ = ["PACKAGE", "emit_module", "emit_package", "plain_doc", "runtime_files"]
+__all__ = ["PACKAGE", "emit_module", "emit_package", "runtime_files"]

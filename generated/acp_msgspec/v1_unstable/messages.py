@@ -129,301 +129,301 @@ class ErrorResponse(AcpStruct):
 
 
 class AcceptNesNotificationMessage(Notification, tag_field="method", tag="nes/accept"):
-    """[#/$defs/AcceptNesNotification]"""
+    """The notification `nes/accept`. [#/$defs/AcceptNesNotification]"""
 
     method: ClassVar[Literal["nes/accept"]] = "nes/accept"
     params: AcceptNesNotification
 
 
 class AuthenticateRequestMessage(Request, tag_field="method", tag="authenticate"):
-    """[#/$defs/AuthenticateRequest]"""
+    """The request `authenticate`. [#/$defs/AuthenticateRequest]"""
 
     method: ClassVar[Literal["authenticate"]] = "authenticate"
     params: AuthenticateRequest
 
 
 class CancelNotificationMessage(Notification, tag_field="method", tag="session/cancel"):
-    """[#/$defs/CancelNotification]"""
+    """The notification `session/cancel`. [#/$defs/CancelNotification]"""
 
     method: ClassVar[Literal["session/cancel"]] = "session/cancel"
     params: CancelNotification
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """[#/$defs/CancelRequestNotification]"""
+    """The notification `$/cancel_request`. [#/$defs/CancelRequestNotification]"""
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
     params: CancelRequestNotification
 
 
 class CloseNesRequestMessage(Request, tag_field="method", tag="nes/close"):
-    """[#/$defs/CloseNesRequest]"""
+    """The request `nes/close`. [#/$defs/CloseNesRequest]"""
 
     method: ClassVar[Literal["nes/close"]] = "nes/close"
     params: CloseNesRequest
 
 
 class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close"):
-    """[#/$defs/CloseSessionRequest]"""
+    """The request `session/close`. [#/$defs/CloseSessionRequest]"""
 
     method: ClassVar[Literal["session/close"]] = "session/close"
     params: CloseSessionRequest
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """[#/$defs/CompleteElicitationNotification]"""
+    """The notification `elicitation/complete`. [#/$defs/CompleteElicitationNotification]"""
 
     method: ClassVar[Literal["elicitation/complete"]] = "elicitation/complete"
     params: CompleteElicitationNotification
 
 
 class ConnectMcpRequestMessage(Request, tag_field="method", tag="mcp/connect"):
-    """[#/$defs/ConnectMcpRequest]"""
+    """The request `mcp/connect`. [#/$defs/ConnectMcpRequest]"""
 
     method: ClassVar[Literal["mcp/connect"]] = "mcp/connect"
     params: ConnectMcpRequest
 
 
 class CreateElicitationRequestMessage(Request, tag_field="method", tag="elicitation/create"):
-    """[#/$defs/CreateElicitationRequest]"""
+    """The request `elicitation/create`. [#/$defs/CreateElicitationRequest]"""
 
     method: ClassVar[Literal["elicitation/create"]] = "elicitation/create"
     params: CreateElicitationRequest
 
 
 class CreateTerminalRequestMessage(Request, tag_field="method", tag="terminal/create"):
-    """[#/$defs/CreateTerminalRequest]"""
+    """The request `terminal/create`. [#/$defs/CreateTerminalRequest]"""
 
     method: ClassVar[Literal["terminal/create"]] = "terminal/create"
     params: CreateTerminalRequest
 
 
 class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/delete"):
-    """[#/$defs/DeleteSessionRequest]"""
+    """The request `session/delete`. [#/$defs/DeleteSessionRequest]"""
 
     method: ClassVar[Literal["session/delete"]] = "session/delete"
     params: DeleteSessionRequest
 
 
 class DidChangeDocumentNotificationMessage(Notification, tag_field="method", tag="document/didChange"):
-    """[#/$defs/DidChangeDocumentNotification]"""
+    """The notification `document/didChange`. [#/$defs/DidChangeDocumentNotification]"""
 
     method: ClassVar[Literal["document/didChange"]] = "document/didChange"
     params: DidChangeDocumentNotification
 
 
 class DidCloseDocumentNotificationMessage(Notification, tag_field="method", tag="document/didClose"):
-    """[#/$defs/DidCloseDocumentNotification]"""
+    """The notification `document/didClose`. [#/$defs/DidCloseDocumentNotification]"""
 
     method: ClassVar[Literal["document/didClose"]] = "document/didClose"
     params: DidCloseDocumentNotification
 
 
 class DidFocusDocumentNotificationMessage(Notification, tag_field="method", tag="document/didFocus"):
-    """[#/$defs/DidFocusDocumentNotification]"""
+    """The notification `document/didFocus`. [#/$defs/DidFocusDocumentNotification]"""
 
     method: ClassVar[Literal["document/didFocus"]] = "document/didFocus"
     params: DidFocusDocumentNotification
 
 
 class DidOpenDocumentNotificationMessage(Notification, tag_field="method", tag="document/didOpen"):
-    """[#/$defs/DidOpenDocumentNotification]"""
+    """The notification `document/didOpen`. [#/$defs/DidOpenDocumentNotification]"""
 
     method: ClassVar[Literal["document/didOpen"]] = "document/didOpen"
     params: DidOpenDocumentNotification
 
 
 class DidSaveDocumentNotificationMessage(Notification, tag_field="method", tag="document/didSave"):
-    """[#/$defs/DidSaveDocumentNotification]"""
+    """The notification `document/didSave`. [#/$defs/DidSaveDocumentNotification]"""
 
     method: ClassVar[Literal["document/didSave"]] = "document/didSave"
     params: DidSaveDocumentNotification
 
 
 class DisableProviderRequestMessage(Request, tag_field="method", tag="providers/disable"):
-    """[#/$defs/DisableProviderRequest]"""
+    """The request `providers/disable`. [#/$defs/DisableProviderRequest]"""
 
     method: ClassVar[Literal["providers/disable"]] = "providers/disable"
     params: DisableProviderRequest
 
 
 class DisconnectMcpRequestMessage(Request, tag_field="method", tag="mcp/disconnect"):
-    """[#/$defs/DisconnectMcpRequest]"""
+    """The request `mcp/disconnect`. [#/$defs/DisconnectMcpRequest]"""
 
     method: ClassVar[Literal["mcp/disconnect"]] = "mcp/disconnect"
     params: DisconnectMcpRequest
 
 
 class ForkSessionRequestMessage(Request, tag_field="method", tag="session/fork"):
-    """[#/$defs/ForkSessionRequest]"""
+    """The request `session/fork`. [#/$defs/ForkSessionRequest]"""
 
     method: ClassVar[Literal["session/fork"]] = "session/fork"
     params: ForkSessionRequest
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """[#/$defs/InitializeRequest]"""
+    """The request `initialize`. [#/$defs/InitializeRequest]"""
 
     method: ClassVar[Literal["initialize"]] = "initialize"
     params: InitializeRequest
 
 
 class KillTerminalRequestMessage(Request, tag_field="method", tag="terminal/kill"):
-    """[#/$defs/KillTerminalRequest]"""
+    """The request `terminal/kill`. [#/$defs/KillTerminalRequest]"""
 
     method: ClassVar[Literal["terminal/kill"]] = "terminal/kill"
     params: KillTerminalRequest
 
 
 class ListProvidersRequestMessage(Request, tag_field="method", tag="providers/list"):
-    """[#/$defs/ListProvidersRequest]"""
+    """The request `providers/list`. [#/$defs/ListProvidersRequest]"""
 
     method: ClassVar[Literal["providers/list"]] = "providers/list"
     params: ListProvidersRequest
 
 
 class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"):
-    """[#/$defs/ListSessionsRequest]"""
+    """The request `session/list`. [#/$defs/ListSessionsRequest]"""
 
     method: ClassVar[Literal["session/list"]] = "session/list"
     params: ListSessionsRequest
 
 
 class LoadSessionRequestMessage(Request, tag_field="method", tag="session/load"):
-    """[#/$defs/LoadSessionRequest]"""
+    """The request `session/load`. [#/$defs/LoadSessionRequest]"""
 
     method: ClassVar[Literal["session/load"]] = "session/load"
     params: LoadSessionRequest
 
 
 class LogoutRequestMessage(Request, tag_field="method", tag="logout"):
-    """[#/$defs/LogoutRequest]"""
+    """The request `logout`. [#/$defs/LogoutRequest]"""
 
     method: ClassVar[Literal["logout"]] = "logout"
     params: LogoutRequest
 
 
 class MessageMcpNotificationMessage(Notification, tag_field="method", tag="mcp/message"):
-    """[#/$defs/MessageMcpNotification]"""
+    """The notification `mcp/message`. [#/$defs/MessageMcpNotification]"""
 
     method: ClassVar[Literal["mcp/message"]] = "mcp/message"
     params: MessageMcpNotification
 
 
 class MessageMcpRequestMessage(Request, tag_field="method", tag="mcp/message"):
-    """[#/$defs/MessageMcpRequest]"""
+    """The request `mcp/message`. [#/$defs/MessageMcpRequest]"""
 
     method: ClassVar[Literal["mcp/message"]] = "mcp/message"
     params: MessageMcpRequest
 
 
 class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
-    """[#/$defs/NewSessionRequest]"""
+    """The request `session/new`. [#/$defs/NewSessionRequest]"""
 
     method: ClassVar[Literal["session/new"]] = "session/new"
     params: NewSessionRequest
 
 
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
-    """[#/$defs/PromptRequest]"""
+    """The request `session/prompt`. [#/$defs/PromptRequest]"""
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
     params: PromptRequest
 
 
 class ReadTextFileRequestMessage(Request, tag_field="method", tag="fs/read_text_file"):
-    """[#/$defs/ReadTextFileRequest]"""
+    """The request `fs/read_text_file`. [#/$defs/ReadTextFileRequest]"""
 
     method: ClassVar[Literal["fs/read_text_file"]] = "fs/read_text_file"
     params: ReadTextFileRequest
 
 
 class RejectNesNotificationMessage(Notification, tag_field="method", tag="nes/reject"):
-    """[#/$defs/RejectNesNotification]"""
+    """The notification `nes/reject`. [#/$defs/RejectNesNotification]"""
 
     method: ClassVar[Literal["nes/reject"]] = "nes/reject"
     params: RejectNesNotification
 
 
 class ReleaseTerminalRequestMessage(Request, tag_field="method", tag="terminal/release"):
-    """[#/$defs/ReleaseTerminalRequest]"""
+    """The request `terminal/release`. [#/$defs/ReleaseTerminalRequest]"""
 
     method: ClassVar[Literal["terminal/release"]] = "terminal/release"
     params: ReleaseTerminalRequest
 
 
 class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/request_permission"):
-    """[#/$defs/RequestPermissionRequest]"""
+    """The request `session/request_permission`. [#/$defs/RequestPermissionRequest]"""
 
     method: ClassVar[Literal["session/request_permission"]] = "session/request_permission"
     params: RequestPermissionRequest
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """[#/$defs/ResumeSessionRequest]"""
+    """The request `session/resume`. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
 
 
 class SessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """[#/$defs/SessionNotification]"""
+    """The notification `session/update`. [#/$defs/SessionNotification]"""
 
     method: ClassVar[Literal["session/update"]] = "session/update"
     params: SessionNotification
 
 
 class SetProviderRequestMessage(Request, tag_field="method", tag="providers/set"):
-    """[#/$defs/SetProviderRequest]"""
+    """The request `providers/set`. [#/$defs/SetProviderRequest]"""
 
     method: ClassVar[Literal["providers/set"]] = "providers/set"
     params: SetProviderRequest
 
 
 class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="session/set_config_option"):
-    """[#/$defs/SetSessionConfigOptionRequest]"""
+    """The request `session/set_config_option`. [#/$defs/SetSessionConfigOptionRequest]"""
 
     method: ClassVar[Literal["session/set_config_option"]] = "session/set_config_option"
     params: SetSessionConfigOptionRequest
 
 
 class SetSessionModeRequestMessage(Request, tag_field="method", tag="session/set_mode"):
-    """[#/$defs/SetSessionModeRequest]"""
+    """The request `session/set_mode`. [#/$defs/SetSessionModeRequest]"""
 
     method: ClassVar[Literal["session/set_mode"]] = "session/set_mode"
     params: SetSessionModeRequest
 
 
 class StartNesRequestMessage(Request, tag_field="method", tag="nes/start"):
-    """[#/$defs/StartNesRequest]"""
+    """The request `nes/start`. [#/$defs/StartNesRequest]"""
 
     method: ClassVar[Literal["nes/start"]] = "nes/start"
     params: StartNesRequest
 
 
 class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
-    """[#/$defs/SuggestNesRequest]"""
+    """The request `nes/suggest`. [#/$defs/SuggestNesRequest]"""
 
     method: ClassVar[Literal["nes/suggest"]] = "nes/suggest"
     params: SuggestNesRequest
 
 
 class TerminalOutputRequestMessage(Request, tag_field="method", tag="terminal/output"):
-    """[#/$defs/TerminalOutputRequest]"""
+    """The request `terminal/output`. [#/$defs/TerminalOutputRequest]"""
 
     method: ClassVar[Literal["terminal/output"]] = "terminal/output"
     params: TerminalOutputRequest
 
 
 class WaitForTerminalExitRequestMessage(Request, tag_field="method", tag="terminal/wait_for_exit"):
-    """[#/$defs/WaitForTerminalExitRequest]"""
+    """The request `terminal/wait_for_exit`. [#/$defs/WaitForTerminalExitRequest]"""
 
     method: ClassVar[Literal["terminal/wait_for_exit"]] = "terminal/wait_for_exit"
     params: WaitForTerminalExitRequest
 
 
 class WriteTextFileRequestMessage(Request, tag_field="method", tag="fs/write_text_file"):
-    """[#/$defs/WriteTextFileRequest]"""
+    """The request `fs/write_text_file`. [#/$defs/WriteTextFileRequest]"""
 
     method: ClassVar[Literal["fs/write_text_file"]] = "fs/write_text_file"
     params: WriteTextFileRequest

@@ -83,112 +83,112 @@ class ErrorResponse(AcpStruct):
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """[#/$defs/CancelRequestNotification]"""
+    """The notification `$/cancel_request`. [#/$defs/CancelRequestNotification]"""
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
     params: CancelRequestNotification
 
 
 class CancelSessionNotificationMessage(Notification, tag_field="method", tag="session/cancel"):
-    """[#/$defs/CancelSessionNotification]"""
+    """The notification `session/cancel`. [#/$defs/CancelSessionNotification]"""
 
     method: ClassVar[Literal["session/cancel"]] = "session/cancel"
     params: CancelSessionNotification
 
 
 class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close"):
-    """[#/$defs/CloseSessionRequest]"""
+    """The request `session/close`. [#/$defs/CloseSessionRequest]"""
 
     method: ClassVar[Literal["session/close"]] = "session/close"
     params: CloseSessionRequest
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """[#/$defs/CompleteElicitationNotification]"""
+    """The notification `elicitation/complete`. [#/$defs/CompleteElicitationNotification]"""
 
     method: ClassVar[Literal["elicitation/complete"]] = "elicitation/complete"
     params: CompleteElicitationNotification
 
 
 class CreateElicitationRequestMessage(Request, tag_field="method", tag="elicitation/create"):
-    """[#/$defs/CreateElicitationRequest]"""
+    """The request `elicitation/create`. [#/$defs/CreateElicitationRequest]"""
 
     method: ClassVar[Literal["elicitation/create"]] = "elicitation/create"
     params: CreateElicitationRequest
 
 
 class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/delete"):
-    """[#/$defs/DeleteSessionRequest]"""
+    """The request `session/delete`. [#/$defs/DeleteSessionRequest]"""
 
     method: ClassVar[Literal["session/delete"]] = "session/delete"
     params: DeleteSessionRequest
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """[#/$defs/InitializeRequest]"""
+    """The request `initialize`. [#/$defs/InitializeRequest]"""
 
     method: ClassVar[Literal["initialize"]] = "initialize"
     params: InitializeRequest
 
 
 class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"):
-    """[#/$defs/ListSessionsRequest]"""
+    """The request `session/list`. [#/$defs/ListSessionsRequest]"""
 
     method: ClassVar[Literal["session/list"]] = "session/list"
     params: ListSessionsRequest
 
 
 class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
-    """[#/$defs/LoginAuthRequest]"""
+    """The request `auth/login`. [#/$defs/LoginAuthRequest]"""
 
     method: ClassVar[Literal["auth/login"]] = "auth/login"
     params: LoginAuthRequest
 
 
 class LogoutAuthRequestMessage(Request, tag_field="method", tag="auth/logout"):
-    """[#/$defs/LogoutAuthRequest]"""
+    """The request `auth/logout`. [#/$defs/LogoutAuthRequest]"""
 
     method: ClassVar[Literal["auth/logout"]] = "auth/logout"
     params: LogoutAuthRequest
 
 
 class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
-    """[#/$defs/NewSessionRequest]"""
+    """The request `session/new`. [#/$defs/NewSessionRequest]"""
 
     method: ClassVar[Literal["session/new"]] = "session/new"
     params: NewSessionRequest
 
 
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
-    """[#/$defs/PromptRequest]"""
+    """The request `session/prompt`. [#/$defs/PromptRequest]"""
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
     params: PromptRequest
 
 
 class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/request_permission"):
-    """[#/$defs/RequestPermissionRequest]"""
+    """The request `session/request_permission`. [#/$defs/RequestPermissionRequest]"""
 
     method: ClassVar[Literal["session/request_permission"]] = "session/request_permission"
     params: RequestPermissionRequest
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """[#/$defs/ResumeSessionRequest]"""
+    """The request `session/resume`. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
 
 
 class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="session/set_config_option"):
-    """[#/$defs/SetSessionConfigOptionRequest]"""
+    """The request `session/set_config_option`. [#/$defs/SetSessionConfigOptionRequest]"""
 
     method: ClassVar[Literal["session/set_config_option"]] = "session/set_config_option"
     params: SetSessionConfigOptionRequest
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """[#/$defs/UpdateSessionNotification]"""
+    """The notification `session/update`. [#/$defs/UpdateSessionNotification]"""
 
     method: ClassVar[Literal["session/update"]] = "session/update"
     params: UpdateSessionNotification

@@ -111,238 +111,238 @@ class ErrorResponse(AcpStruct):
 
 
 class AcceptNesNotificationMessage(Notification, tag_field="method", tag="nes/accept"):
-    """[#/$defs/AcceptNesNotification]"""
+    """The notification `nes/accept`. [#/$defs/AcceptNesNotification]"""
 
     method: ClassVar[Literal["nes/accept"]] = "nes/accept"
     params: AcceptNesNotification
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """[#/$defs/CancelRequestNotification]"""
+    """The notification `$/cancel_request`. [#/$defs/CancelRequestNotification]"""
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
     params: CancelRequestNotification
 
 
 class CancelSessionNotificationMessage(Notification, tag_field="method", tag="session/cancel"):
-    """[#/$defs/CancelSessionNotification]"""
+    """The notification `session/cancel`. [#/$defs/CancelSessionNotification]"""
 
     method: ClassVar[Literal["session/cancel"]] = "session/cancel"
     params: CancelSessionNotification
 
 
 class CloseNesRequestMessage(Request, tag_field="method", tag="nes/close"):
-    """[#/$defs/CloseNesRequest]"""
+    """The request `nes/close`. [#/$defs/CloseNesRequest]"""
 
     method: ClassVar[Literal["nes/close"]] = "nes/close"
     params: CloseNesRequest
 
 
 class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close"):
-    """[#/$defs/CloseSessionRequest]"""
+    """The request `session/close`. [#/$defs/CloseSessionRequest]"""
 
     method: ClassVar[Literal["session/close"]] = "session/close"
     params: CloseSessionRequest
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """[#/$defs/CompleteElicitationNotification]"""
+    """The notification `elicitation/complete`. [#/$defs/CompleteElicitationNotification]"""
 
     method: ClassVar[Literal["elicitation/complete"]] = "elicitation/complete"
     params: CompleteElicitationNotification
 
 
 class ConnectMcpRequestMessage(Request, tag_field="method", tag="mcp/connect"):
-    """[#/$defs/ConnectMcpRequest]"""
+    """The request `mcp/connect`. [#/$defs/ConnectMcpRequest]"""
 
     method: ClassVar[Literal["mcp/connect"]] = "mcp/connect"
     params: ConnectMcpRequest
 
 
 class CreateElicitationRequestMessage(Request, tag_field="method", tag="elicitation/create"):
-    """[#/$defs/CreateElicitationRequest]"""
+    """The request `elicitation/create`. [#/$defs/CreateElicitationRequest]"""
 
     method: ClassVar[Literal["elicitation/create"]] = "elicitation/create"
     params: CreateElicitationRequest
 
 
 class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/delete"):
-    """[#/$defs/DeleteSessionRequest]"""
+    """The request `session/delete`. [#/$defs/DeleteSessionRequest]"""
 
     method: ClassVar[Literal["session/delete"]] = "session/delete"
     params: DeleteSessionRequest
 
 
 class DidChangeDocumentNotificationMessage(Notification, tag_field="method", tag="document/didChange"):
-    """[#/$defs/DidChangeDocumentNotification]"""
+    """The notification `document/didChange`. [#/$defs/DidChangeDocumentNotification]"""
 
     method: ClassVar[Literal["document/didChange"]] = "document/didChange"
     params: DidChangeDocumentNotification
 
 
 class DidCloseDocumentNotificationMessage(Notification, tag_field="method", tag="document/didClose"):
-    """[#/$defs/DidCloseDocumentNotification]"""
+    """The notification `document/didClose`. [#/$defs/DidCloseDocumentNotification]"""
 
     method: ClassVar[Literal["document/didClose"]] = "document/didClose"
     params: DidCloseDocumentNotification
 
 
 class DidFocusDocumentNotificationMessage(Notification, tag_field="method", tag="document/didFocus"):
-    """[#/$defs/DidFocusDocumentNotification]"""
+    """The notification `document/didFocus`. [#/$defs/DidFocusDocumentNotification]"""
 
     method: ClassVar[Literal["document/didFocus"]] = "document/didFocus"
     params: DidFocusDocumentNotification
 
 
 class DidOpenDocumentNotificationMessage(Notification, tag_field="method", tag="document/didOpen"):
-    """[#/$defs/DidOpenDocumentNotification]"""
+    """The notification `document/didOpen`. [#/$defs/DidOpenDocumentNotification]"""
 
     method: ClassVar[Literal["document/didOpen"]] = "document/didOpen"
     params: DidOpenDocumentNotification
 
 
 class DidSaveDocumentNotificationMessage(Notification, tag_field="method", tag="document/didSave"):
-    """[#/$defs/DidSaveDocumentNotification]"""
+    """The notification `document/didSave`. [#/$defs/DidSaveDocumentNotification]"""
 
     method: ClassVar[Literal["document/didSave"]] = "document/didSave"
     params: DidSaveDocumentNotification
 
 
 class DisableProviderRequestMessage(Request, tag_field="method", tag="providers/disable"):
-    """[#/$defs/DisableProviderRequest]"""
+    """The request `providers/disable`. [#/$defs/DisableProviderRequest]"""
 
     method: ClassVar[Literal["providers/disable"]] = "providers/disable"
     params: DisableProviderRequest
 
 
 class DisconnectMcpRequestMessage(Request, tag_field="method", tag="mcp/disconnect"):
-    """[#/$defs/DisconnectMcpRequest]"""
+    """The request `mcp/disconnect`. [#/$defs/DisconnectMcpRequest]"""
 
     method: ClassVar[Literal["mcp/disconnect"]] = "mcp/disconnect"
     params: DisconnectMcpRequest
 
 
 class ForkSessionRequestMessage(Request, tag_field="method", tag="session/fork"):
-    """[#/$defs/ForkSessionRequest]"""
+    """The request `session/fork`. [#/$defs/ForkSessionRequest]"""
 
     method: ClassVar[Literal["session/fork"]] = "session/fork"
     params: ForkSessionRequest
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """[#/$defs/InitializeRequest]"""
+    """The request `initialize`. [#/$defs/InitializeRequest]"""
 
     method: ClassVar[Literal["initialize"]] = "initialize"
     params: InitializeRequest
 
 
 class ListProvidersRequestMessage(Request, tag_field="method", tag="providers/list"):
-    """[#/$defs/ListProvidersRequest]"""
+    """The request `providers/list`. [#/$defs/ListProvidersRequest]"""
 
     method: ClassVar[Literal["providers/list"]] = "providers/list"
     params: ListProvidersRequest
 
 
 class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"):
-    """[#/$defs/ListSessionsRequest]"""
+    """The request `session/list`. [#/$defs/ListSessionsRequest]"""
 
     method: ClassVar[Literal["session/list"]] = "session/list"
     params: ListSessionsRequest
 
 
 class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
-    """[#/$defs/LoginAuthRequest]"""
+    """The request `auth/login`. [#/$defs/LoginAuthRequest]"""
 
     method: ClassVar[Literal["auth/login"]] = "auth/login"
     params: LoginAuthRequest
 
 
 class LogoutAuthRequestMessage(Request, tag_field="method", tag="auth/logout"):
-    """[#/$defs/LogoutAuthRequest]"""
+    """The request `auth/logout`. [#/$defs/LogoutAuthRequest]"""
 
     method: ClassVar[Literal["auth/logout"]] = "auth/logout"
     params: LogoutAuthRequest
 
 
 class MessageMcpNotificationMessage(Notification, tag_field="method", tag="mcp/message"):
-    """[#/$defs/MessageMcpNotification]"""
+    """The notification `mcp/message`. [#/$defs/MessageMcpNotification]"""
 
     method: ClassVar[Literal["mcp/message"]] = "mcp/message"
     params: MessageMcpNotification
 
 
 class MessageMcpRequestMessage(Request, tag_field="method", tag="mcp/message"):
-    """[#/$defs/MessageMcpRequest]"""
+    """The request `mcp/message`. [#/$defs/MessageMcpRequest]"""
 
     method: ClassVar[Literal["mcp/message"]] = "mcp/message"
     params: MessageMcpRequest
 
 
 class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
-    """[#/$defs/NewSessionRequest]"""
+    """The request `session/new`. [#/$defs/NewSessionRequest]"""
 
     method: ClassVar[Literal["session/new"]] = "session/new"
     params: NewSessionRequest
 
 
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
-    """[#/$defs/PromptRequest]"""
+    """The request `session/prompt`. [#/$defs/PromptRequest]"""
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
     params: PromptRequest
 
 
 class RejectNesNotificationMessage(Notification, tag_field="method", tag="nes/reject"):
-    """[#/$defs/RejectNesNotification]"""
+    """The notification `nes/reject`. [#/$defs/RejectNesNotification]"""
 
     method: ClassVar[Literal["nes/reject"]] = "nes/reject"
     params: RejectNesNotification
 
 
 class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/request_permission"):
-    """[#/$defs/RequestPermissionRequest]"""
+    """The request `session/request_permission`. [#/$defs/RequestPermissionRequest]"""
 
     method: ClassVar[Literal["session/request_permission"]] = "session/request_permission"
     params: RequestPermissionRequest
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """[#/$defs/ResumeSessionRequest]"""
+    """The request `session/resume`. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
 
 
 class SetProviderRequestMessage(Request, tag_field="method", tag="providers/set"):
-    """[#/$defs/SetProviderRequest]"""
+    """The request `providers/set`. [#/$defs/SetProviderRequest]"""
 
     method: ClassVar[Literal["providers/set"]] = "providers/set"
     params: SetProviderRequest
 
 
 class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="session/set_config_option"):
-    """[#/$defs/SetSessionConfigOptionRequest]"""
+    """The request `session/set_config_option`. [#/$defs/SetSessionConfigOptionRequest]"""
 
     method: ClassVar[Literal["session/set_config_option"]] = "session/set_config_option"
     params: SetSessionConfigOptionRequest
 
 
 class StartNesRequestMessage(Request, tag_field="method", tag="nes/start"):
-    """[#/$defs/StartNesRequest]"""
+    """The request `nes/start`. [#/$defs/StartNesRequest]"""
 
     method: ClassVar[Literal["nes/start"]] = "nes/start"
     params: StartNesRequest
 
 
 class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
-    """[#/$defs/SuggestNesRequest]"""
+    """The request `nes/suggest`. [#/$defs/SuggestNesRequest]"""
 
     method: ClassVar[Literal["nes/suggest"]] = "nes/suggest"
     params: SuggestNesRequest
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """[#/$defs/UpdateSessionNotification]"""
+    """The notification `session/update`. [#/$defs/UpdateSessionNotification]"""
 
     method: ClassVar[Literal["session/update"]] = "session/update"
     params: UpdateSessionNotification
