@@ -8,13 +8,13 @@ import msgspec
 from msgspec import DecodeError, ValidationError
 
 from ._hooks import dec_hook
+from ._observe import OnSkip, report
 from ._repair import Skipped, walk_over
 from ._variants import enc_hook
 
 T = TypeVar("T")
 Buffer = bytes | bytearray | memoryview | str
 Unknown = Literal["reject", "keep"]
-OnSkip = Callable[[Skipped], object]
 
 _DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
@@ -93,6 +93,19 @@ def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
 
 
 @overload
+def decode_with_repairs(buf: Buffer, /, *, type: type[T], unknown: Unknown = "reject") -> tuple[T, list[Skipped]]: ...
+@overload
+def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]: ...
+def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]:
+    """Decode one JSON document as `type` and list what was repaired in it.
+
+    Raises as `decode` does.
+    """
+    skipped: list[Skipped] = []
+    return decode(buf, type=type, unknown=unknown, on_skip=skipped.append), skipped
+
+
+@overload
 def convert(value: Any, /, *, type: type[T], unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
 @overload
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
@@ -145,9 +158,8 @@ def _plain(why: Exception, buf: Buffer) -> Any:
 
 def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
     out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown))
-    if on_skip is not None:
-        for entry in skipped:
-            on_skip(entry)
+    if skipped:
+        report(skipped, on_skip)
     return out
 
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from ._marks import Leniency
+from ._marks import Advice, Leniency
 from ._numbers import UINT64_MAX, UInt64
 from ._objects import Choice, Entry, Fields, Remainder, Tagged
-from ._plans import Constant, Exact, Float, FreeJson, Integer, Items, Member, RawJson, Values
+from ._plans import Advised, Constant, Exact, Float, FreeJson, Integer, Items, Member, RawJson, Values
 from ._repair import Plan
 from ._unions import spec_of
 from ._variants import CatchAll, declared
@@ -76,6 +76,9 @@ def _compile_class(kind: type[Any]) -> Plan:
 
 
 def _compile_annotated(inner: Any, marks: tuple[Any, ...]) -> Plan:
+    advice = next((m for m in marks if isinstance(m, Advice)), None)
+    if advice is not None:
+        return Advised(_compile_annotated(inner, tuple(m for m in marks if m is not advice)), advice)
     if inner is int:
         for meta in (m for m in marks if isinstance(m, Meta)):
             return Integer(cast("int | None", meta.ge), cast("int | None", meta.le))

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ._marks import Leniency
 from ._plans import Constant, Items, Values
-from ._repair import Mismatch, Plan, Walk, candidates, kind_of
+from ._repair import KEPT, Mismatch, Plan, Walk, candidates, kind_of
 from ._unions import UnionSpec
 from ._variants import CatchAll, UnknownVariant
 
@@ -127,7 +127,8 @@ class Tagged:
         if not isinstance(value, dict):
             walk.expected("object", value)
         tag = cast("dict[str, Any]", value).get(tag_field, _MISSING)
-        if isinstance(tag, str) and tag not in self.spec.tagged and self.spec.closed and walk.keep_unknown:
+        may_keep = walk.keep_unknown or (walk.sending and KEPT in value)
+        if isinstance(tag, str) and tag not in self.spec.tagged and self.spec.closed and may_keep:
             return UnknownVariant(tag_field, tag, cast("dict[str, Any]", value))
         if first is not None:
             raise first

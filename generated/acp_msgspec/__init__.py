@@ -6,9 +6,12 @@ encode them all.
 """
 
 from ._about import SCHEMA_VERSIONS, UPSTREAM_COMMIT, __version__
-from ._codec import Decoder, convert, decode, decode_strict, encode, to_builtins
+from ._codec import Decoder, convert, decode, decode_strict, decode_with_repairs, encode, to_builtins
 from ._methods import Method
+from ._observe import log_skips, set_skip_listener
+from ._patch import apply_patch
 from ._repair import Skipped
+from ._validate import validate
 from ._variants import CatchAll, UnknownVariant
 
 __all__ = [
@@ -20,9 +23,14 @@ __all__ = [
     "Skipped",
     "UnknownVariant",
     "__version__",
+    "apply_patch",
     "convert",
     "decode",
     "decode_strict",
+    "decode_with_repairs",
     "encode",
+    "log_skips",
+    "set_skip_listener",
     "to_builtins",
+    "validate",
 ]

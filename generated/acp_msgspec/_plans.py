@@ -1,12 +1,22 @@
 """Plans of values: one small reader for each kind of scalar, list and map."""
 
+import re
+from base64 import b64decode
 from dataclasses import dataclass
 from enum import Enum
+from math import isfinite
 from typing import Any, cast
 
 import msgspec
 
+from ._marks import Advice
 from ._repair import Mismatch, Plan, Walk
+
+FORMATS = {
+    "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*"),
+    "date-time": re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)"),
+}
+"""The outer form of URIs (RFC 3986) and date-times (RFC 3339); the regular expressions of peers are their own."""
 
 
 class FreeJson:
@@ -67,9 +77,10 @@ class Float:
         if not isinstance(value, int | float) or isinstance(value, bool):
             walk.expected("float", value)
         try:
-            return float(value)
+            number = float(value)
         except OverflowError:
             walk.fail("Number out of range")
+        return number if isfinite(number) else walk.fail("JSON has no infinity and no NaN")
 
     def viable(self, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool)
@@ -109,6 +120,52 @@ class Member:
 
     def viable(self, value: Any) -> bool:
         return isinstance(value, self.plain) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """A value with limits that only a sender keeps to."""
+
+    inner: Plan
+    advice: Advice
+
+    def read(self, value: Any, walk: Walk) -> Any:
+        out = self.inner.read(value, walk)
+        if walk.sending:
+            problem = unheeded(self.advice, value)
+            if problem is not None:
+                walk.fail(problem)
+        return out
+
+    def viable(self, value: Any) -> bool:
+        return self.inner.viable(value)
+
+
+def unheeded(advice: Advice, value: Any) -> str | None:
+    """Say which limit a value does not keep, if any."""
+    if advice.minimum is not None and value < advice.minimum:
+        return f"Expected a number >= {advice.minimum}"
+    if advice.maximum is not None and value > advice.maximum:
+        return f"Expected a number <= {advice.maximum}"
+    if advice.min_items is not None and len(value) < advice.min_items:
+        return f"Expected at least {advice.min_items} items"
+    if advice.min_length is not None and len(value) < advice.min_length:
+        return f"Expected at least {advice.min_length} characters"
+    if advice.pattern is not None and re.search(advice.pattern, value) is None:
+        return f"Expected text matching `{advice.pattern}`"
+    if advice.content_encoding == "base64" and not _is_base64(value):
+        return "Expected Base64"
+    if advice.format in FORMATS and FORMATS[advice.format].fullmatch(value) is None:
+        return f"Expected the format {advice.format}"
+    return None
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        b64decode(text, validate=True)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from ._hooks import dec_hook
 from ._unions import UnionSpec
 
 Step = str | int
+KEPT = "\x00kept"
+"""The key that stands for an `UnknownVariant` in a value that is about to be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Walk:
 
     strict: bool = False
     keep_unknown: bool = False
+    sending: bool = False
+    """Whether the value is about to be sent, so that the schema's advice counts."""
     path: list[Step] = field(default_factory=list[Step])
     skipped: list[Skipped] = field(default_factory=list[Skipped])
 

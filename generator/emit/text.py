@@ -86,7 +86,7 @@ class Writer:
                 return self.use(ADVICE_ALIASES[advice])
             case Advised(inner=inner, advice=advice):
                 self.use("Advice")
-                limits = ", ".join(f"{k}={quoted(v) if isinstance(v, str) else v!r}" for k, v in advice)
+                limits = ", ".join(f"{k}={quoted(v) if isinstance(v, str) else repr(v)}" for k, v in advice)
                 return f"{self.use('Annotated')}[{self.kind(inner)}, Advice({limits})]"
             case ListOf(item=item, skips=skips):
                 text = f"{self.builtin('list')}[{self.kind(item)}]"

@@ -546,7 +546,7 @@ class Cost(AcpStruct):
     """[#/$defs/Cost]"""
 
     amount: float
-    currency: Annotated[str, Advice(pattern='"^[A-Z]{3}$"')]
+    currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
     meta: OrDefault[dict[str, Any] | None] = None
 
 

@@ -1,0 +1,45 @@
+"""Who hears of repairs: the caller of one decode, a listener for the whole package, a log."""
+
+import logging
+from collections.abc import Callable
+
+from ._repair import Skipped
+
+OnSkip = Callable[[Skipped], object]
+
+_listener: OnSkip | None = None
+
+
+def set_skip_listener(listener: OnSkip | None, /) -> OnSkip | None:
+    """Have `listener` called with every repair of every decode in this process; None ends that.
+
+    Gives the listener that was set before. A decode calls its own `on_skip` first, then the listener, both only after
+    the whole value was read, and once for each repair. What they raise reaches the caller of the decode. Good input
+    never gets here, and costs nothing.
+    """
+    global _listener
+    before, _listener = _listener, listener
+    return before
+
+
+def log_skips(logger: logging.Logger | None = None, level: int = logging.WARNING) -> OnSkip:
+    """Make a listener that writes each repair to `logger`, by default the logger `acp_msgspec`.
+
+    The record's arguments are path, action and error; the value itself stays out of the log, since it may be
+    anything a peer sends.
+    """
+    target = logger if logger is not None else logging.getLogger("acp_msgspec")
+
+    def listen(skipped: Skipped) -> None:
+        target.log(level, "%s: %s (%s)", skipped.path, skipped.action, skipped.error)
+
+    return listen
+
+
+def report(skipped: list[Skipped], on_skip: OnSkip | None) -> None:
+    """Tell of the repairs of one decode."""
+    for entry in skipped:
+        if on_skip is not None:
+            on_skip(entry)
+        if _listener is not None:
+            _listener(entry)

@@ -1,0 +1,49 @@
+"""Three-state fields put to use: applying what a peer says has changed."""
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct
+
+S = TypeVar("S", bound=Struct)
+
+
+def apply_patch(current: S, patch: Struct, /) -> S:
+    """Give a copy of `current` with the changes that `patch` carries; neither argument is changed.
+
+    Fields meet by name. For a field of `patch` with three states, UNSET leaves the present value, None clears it, and a
+    value replaces it whole, lists and maps too. For any other optional field of `patch` a value that equals its
+    default says nothing, as it would not be on the wire, and leaves the present value. Fields that only one of the two
+    has are left aside.
+
+    Where a field of `current` cannot be None, clearing gives its default.
+
+    Raises `ValueError` when a required field of `current` that cannot be None is cleared.
+    """
+    targets = {f.name: f for f in msgspec.structs.fields(current)}
+    changes: dict[str, Any] = {}
+    for field in msgspec.structs.fields(patch):
+        target = targets.get(field.name)
+        value = getattr(patch, field.name)
+        if target is None or value is UNSET:
+            continue
+        three_states = field.default is UNSET
+        if not three_states and not field.required and value == _default(field):
+            continue
+        changes[field.name] = _cleared(target) if value is None and three_states else value
+    return msgspec.structs.replace(current, **changes)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default_factory() if callable(field.default_factory) else field.default
+
+
+def _cleared(target: msgspec.structs.FieldInfo) -> Any:
+    """Find what a cleared field becomes."""
+    from ._compile import plan_of
+
+    if plan_of(target.type).viable(None):
+        return None
+    if target.required:
+        raise ValueError(f"The field `{target.encode_name}` cannot be cleared")
+    return _default(target)
