@@ -5,10 +5,10 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test wheel clean
+.PHONY: help setup generate check lint types drift test wheel bench-tolerance clean
 
 help: ## Show the targets.
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 $(STAMP): requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed (make PYTHON=python3.12)")'
@@ -40,6 +40,9 @@ test: check ## Run the checks and all tests.
 wheel: $(STAMP) ## Build the wheel and the sdist into dist/.
 	@$(PY) -m build --no-isolation --outdir dist . >/dev/null
 	@ls dist
+
+bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
+	@PYTHONPATH=generated $(PY) -m benchmarks.tolerance
 
 clean: ## Remove what make has made, the sources aside.
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -33,7 +33,7 @@ def test_summary_in_a_pipe(tmp_path: Path) -> None:
 def test_summary_on_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    command = [sys.executable, "-m", "generator", "generate", "--out", tmp_path]
+    command: list[str | Path] = [sys.executable, "-m", "generator", "generate", "--out", tmp_path]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         shown = b""

@@ -13,7 +13,8 @@ SESSION = v1.SessionId("s")
 
 
 def _chunk(**changes: Any) -> v1.SessionNotification:
-    content = v1.TextContent(**{"text": "x", **changes})
+    make: Any = v1.TextContent
+    content: v1.TextContent = make(**{"text": "x", **changes})
     return v1.SessionNotification(session_id=SESSION, update=v1.SessionUpdateAgentMessageChunk(content=content))
 
 
@@ -34,7 +35,7 @@ def test_good(obj: Any) -> None:
     if not isinstance(obj, acp.UnknownVariant):
         acp.validate(obj)
     acp.validate([obj], type=list[Any])
-    kind: Any = v1.ContentBlock if isinstance(obj, acp.UnknownVariant) else type(obj)
+    kind: Any = v1.ContentBlock if isinstance(obj, acp.UnknownVariant) else obj.__class__
     acp.validate(obj, type=kind)
 
 
@@ -53,9 +54,9 @@ BAD: list[tuple[Any, str]] = [
     (v1.ReadTextFileRequest(session_id=SESSION, path="/", line=-1), r"Expected `int` >= 0 - at `\$\.line`"),
     (v1.UsageUpdate(used=2**64, size=1), r"Expected `int` <= 18446744073709551615 - at `\$\.used`"),
     (
-        v1.CreateTerminalRequest(session_id=SESSION, command="c", args=None),
+        v1.CreateTerminalRequest(session_id=SESSION, command="c", args=None),  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
         r"Expected `array`, got `null` - at `\$\.args`",
-    ),  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    ),
     (
         v1.PromptRequest(session_id=SESSION, prompt=[v1.Plan(entries=[])]),  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
         r"Object missing required field `type` - at `\$\.prompt\[0\]`",

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios of one run, never asserted."""
