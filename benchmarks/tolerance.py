@@ -4,6 +4,7 @@ Run with `make bench-tolerance`.
 """
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,10 @@ def good_input(console: Console) -> None:
         ours = acp.Decoder(kind).decode
         found = compare(
             {
-                "bare": lambda bare=bare, data=data: bare(data),
-                "ours": lambda ours=ours, data=data: ours(data),
-                "function": lambda kind=kind, data=data: acp.decode(data, type=kind),
-                "msgspec": lambda kind=kind, data=data: msgspec.json.decode(data, type=kind, dec_hook=dec_hook),
+                "bare": partial(bare, data),
+                "ours": partial(ours, data),
+                "function": partial(acp.decode, data, type=kind),
+                "msgspec": partial(msgspec.json.decode, data, type=kind, dec_hook=dec_hook),
             }
         )
         table.add_row(
@@ -59,7 +60,7 @@ def good_input(console: Console) -> None:
 def bad_input(console: Console) -> None:
     """Time a repair, and how repairs grow with the size of the message."""
     decoder = acp.Decoder(v1.SessionNotification)
-    one = compare({"one": lambda: decoder.decode(BAD_FIELD)})["one"]
+    one = compare({"one": partial(decoder.decode, BAD_FIELD)})["one"]
     console.print(f"one bad optional field in a chunk: {one * 1e6:.1f} µs in all")
     update = acp.Decoder(v1.ToolCallUpdate)
     times: dict[int, float] = {}
@@ -67,7 +68,7 @@ def bad_input(console: Console) -> None:
         good = {"type": "content", "content": {"type": "text", "text": "line"}}
         items: list[Any] = [good if i % 10 else {"type": "content"} for i in range(size)]
         data = json.dumps({"toolCallId": "t", "content": items}).encode()
-        times[size] = compare({"list": lambda data=data: update.decode(data)}, rounds=9)["list"]
+        times[size] = compare({"list": partial(update.decode, data)}, rounds=9)["list"]
         console.print(f"{size:,} items, every tenth bad: {times[size] * 1e3:.2f} ms")
     console.print(f"10 times the items take {times[10_000] / times[1_000]:.1f} times as long")
 
