@@ -28,7 +28,14 @@ class Decoder(Generic[T]):
     `UnknownVariant`. `on_skip` is called with each `Skipped` after a decode that repaired something.
     """
 
-    __slots__ = ("_decode", "on_skip", "type", "unknown")
+    __slots__ = ("decode", "on_skip", "type", "unknown")
+
+    decode: Callable[[Buffer], T]
+    """Decode one JSON document.
+
+    Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for a value that
+    neither fits nor may be repaired.
+    """
 
     @overload
     def __init__(
@@ -45,20 +52,16 @@ class Decoder(Generic[T]):
         self.type = type
         self.unknown: Unknown = unknown
         self.on_skip = on_skip
-        # The bare decoder's own method, so that good input costs one call more than msgspec alone.
-        self._decode: Callable[[Buffer], T] = msgspec.json.Decoder(type, dec_hook=dec_hook).decode
+        strict = msgspec.json.Decoder(type, dec_hook=dec_hook).decode
 
-    def decode(self, buf: Buffer, /) -> T:
-        """Decode one JSON document.
+        # A closure, since a method would look itself and the strict decoder up on every call.
+        def decode(buf: Buffer, /) -> Any:
+            try:
+                return strict(buf)
+            except (ValidationError, RecursionError, UnicodeEncodeError) as why:
+                return _second_look(why, buf, type, unknown, on_skip)
 
-        Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for a value
-        that neither fits nor may be repaired.
-        """
-        try:
-            return self._decode(buf)
-        except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-            out: T = _second_look(why, buf, self.type, self.unknown, self.on_skip)
-            return out
+        self.decode = decode
 
 
 @overload
