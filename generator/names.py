@@ -26,9 +26,10 @@ IMPORTED = frozenset(
 
 MESSAGE_NAMES = frozenset(
     {
-        "AgentMethod", "ClientMethod", "ErrorResponse", "ExtensionNotification", "ExtensionRequest", "METHODS",
-        "Method", "Notification", "Request", "Response", "decode_agent_batch", "decode_agent_message",
-        "decode_client_batch", "decode_client_message", "decode_result",
+        "Absent", "AgentMethod", "Buffer", "ClientMethod", "Envelope", "ErrorResponse", "ExtensionMethod",
+        "ExtensionNotification", "ExtensionRequest", "Layer", "Mapping", "MappingProxyType", "MessageFromAgent",
+        "MessageFromClient", "Method", "MethodOf", "METHODS", "Notification", "OnSkip", "Raw", "Reader", "Request",
+        "RequestError", "Response", "Result", "Routed", "Tagged", "Unknown",
     }
 )  # fmt: skip
 """Names of the message layer, the same in every module."""

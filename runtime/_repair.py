@@ -32,7 +32,7 @@ class Skipped:
     action: Literal["default", "dropped"]
 
 
-class Mismatch(Exception):  # noqa: N818  (it is caught, never shown)
+class Mismatch(Exception):
     """A value does not fit its plan; internal to the walk."""
 
     def __init__(self, message: str, path: tuple[Step, ...]) -> None:
@@ -153,6 +153,16 @@ def read_union(spec: UnionSpec, value: Any) -> Any:
                 return msgspec.convert(value, kind, dec_hook=dec_hook)
             return read_strictly(kind, value)
     raise ValueError("No variant of the union fits")
+
+
+def walk_mismatching(
+    kind: Any, value: Any, *, keep_unknown: bool = False, path: tuple[Step, ...] = ()
+) -> tuple[Any, list[Skipped]]:
+    """Read the plain `value`, which stands at `path`, as `kind`; list the repairs or raise `Mismatch`."""
+    from ._compile import plan_of
+
+    walk = Walk(keep_unknown=keep_unknown, path=list(path))
+    return plan_of(kind).read(value, walk), walk.skipped
 
 
 def walk_over(kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False) -> tuple[Any, list[Skipped]]:

@@ -342,6 +342,9 @@ class Walk:
             self.expect(place, "base of the envelope", True, issubclass(cls, base))
             self.expect(place, "tag of the envelope", ("method", call.method), (info.tag_field, info.tag))
             rows = [r.split(" = ")[0].removesuffix(" required") for r in self.package.rows(cls)]
+            if call.kind == "notification":
+                # A field for the id, of which every value is refused: what has one is no notification.
+                self.expect(place, "id of the notification", True, "Absent" in rows.pop())
             params = "Any" if self.source.kind(call.key) == "free" else call.key
             wanted = ["jsonrpc: Literal['2.0']", *["id: RequestId"] * (call.kind == "request"), f"params: {params}"]
             self.expect(place, "envelope", wanted, rows)
@@ -386,7 +389,8 @@ class Walk:
         self.routing("ProtocolLevelNotification")
         self.methods()
         for name, kind in self.package.exports.items():
-            if _home(kind) in ("types", "enums") and name not in self.reached:
+            # `Result` is the union of all results, for those who build responses.
+            if _home(kind) in ("types", "enums") and name not in self.reached | {"Result"}:
                 self.problems.append(f"{name}: exported, but no definition asks for it")
         return self.problems
 

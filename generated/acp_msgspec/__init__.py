@@ -6,7 +6,30 @@ encode them all.
 """
 
 from ._about import SCHEMA_VERSIONS, UPSTREAM_COMMIT, __version__
-from ._codec import Decoder, convert, decode, decode_strict, decode_with_repairs, encode, to_builtins
+from ._codec import (
+    Decoder,
+    convert,
+    decode,
+    decode_strict,
+    decode_with_repairs,
+    encode,
+    encode_into,
+    encode_line,
+    to_builtins,
+)
+from ._errors import (
+    AuthenticationRequired,
+    InternalError,
+    InvalidParams,
+    InvalidRequest,
+    MessageError,
+    MethodNotFound,
+    ParseError,
+    RequestCancelled,
+    RequestError,
+    ResourceNotFound,
+)
+from ._framing import LineSplitter, LineTooLong
 from ._methods import Method
 from ._observe import log_skips, set_skip_listener
 from ._patch import apply_patch
@@ -17,9 +40,21 @@ from ._variants import CatchAll, UnknownVariant
 __all__ = [
     "SCHEMA_VERSIONS",
     "UPSTREAM_COMMIT",
+    "AuthenticationRequired",
     "CatchAll",
     "Decoder",
+    "InternalError",
+    "InvalidParams",
+    "InvalidRequest",
+    "LineSplitter",
+    "LineTooLong",
+    "MessageError",
     "Method",
+    "MethodNotFound",
+    "ParseError",
+    "RequestCancelled",
+    "RequestError",
+    "ResourceNotFound",
     "Skipped",
     "UnknownVariant",
     "__version__",
@@ -29,6 +64,8 @@ __all__ = [
     "decode_strict",
     "decode_with_repairs",
     "encode",
+    "encode_into",
+    "encode_line",
     "log_skips",
     "set_skip_listener",
     "to_builtins",

@@ -134,6 +134,24 @@ def encode(obj: Any, /) -> bytes:
     return _ENCODER.encode(obj)
 
 
+def encode_line(obj: Any, /) -> bytes:
+    r"""Encode an object as one line of newline-delimited JSON: its end is a "\n", and there is no other in it."""
+    data = _ENCODER.encode(obj)
+    if b"\n" in data or b"\r" in data:  # only ever in raw JSON that a peer sent, as text escapes both
+        data = msgspec.json.format(data, indent=-1)
+    return data + b"\n"
+
+
+def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
+    """Encode an object into `buffer` from `offset` on; what was there is overwritten, and the buffer ends with it.
+
+    Raises `ValueError` for an offset that is no place in the buffer or its end.
+    """
+    if not 0 <= offset <= len(buffer):
+        raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")
+    _ENCODER.encode_into(obj, buffer, offset)
+
+
 def to_builtins(obj: Any, /) -> Any:
     """Turn an object of this package into plain JSON values, with the keys that `encode` writes."""
     return msgspec.to_builtins(obj, enc_hook=enc_hook)

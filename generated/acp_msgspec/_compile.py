@@ -7,10 +7,24 @@ from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
+from ._hooks import Hooked
 from ._marks import Advice, Leniency
 from ._numbers import UINT64_MAX, UInt64
 from ._objects import Choice, Entry, Fields, Remainder, Tagged
-from ._plans import Advised, Constant, Exact, Float, FreeJson, Integer, Items, Member, RawJson, Values
+from ._plans import (
+    Advised,
+    ByHook,
+    Constant,
+    Exact,
+    Float,
+    FreeJson,
+    Integer,
+    Items,
+    Member,
+    Patterned,
+    RawJson,
+    Values,
+)
 from ._repair import Plan
 from ._unions import spec_of
 from ._variants import CatchAll, declared
@@ -72,6 +86,8 @@ def _compile_class(kind: type[Any]) -> Plan:
         return Member(kind, plain, getattr(kind, "for_unknown", None))
     if kind in (list, dict):
         return Items(FreeJson(), skips=False) if kind is list else Values(FreeJson())
+    if isinstance(kind, Hooked):
+        return ByHook(kind)
     raise TypeError(f"{kind!r} is no type that this package decodes")
 
 
@@ -79,6 +95,9 @@ def _compile_annotated(inner: Any, marks: tuple[Any, ...]) -> Plan:
     advice = next((m for m in marks if isinstance(m, Advice)), None)
     if advice is not None:
         return Advised(_compile_annotated(inner, tuple(m for m in marks if m is not advice)), advice)
+    if inner is str:
+        for meta in (m for m in marks if isinstance(m, Meta) and m.pattern is not None):
+            return Patterned(str(meta.pattern))
     if inner is int:
         for meta in (m for m in marks if isinstance(m, Meta)):
             return Integer(cast("int | None", meta.ge), cast("int | None", meta.le))

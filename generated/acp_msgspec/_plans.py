@@ -51,6 +51,37 @@ class Exact:
 
 
 @dataclass(frozen=True, slots=True)
+class ByHook:
+    """A stand-in that reads for itself."""
+
+    kind: Any
+
+    def read(self, value: Any, walk: Walk) -> Any:
+        try:
+            return self.kind.read(value)
+        except ValueError as why:
+            walk.fail(str(why))
+
+    def viable(self, value: Any) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Patterned:
+    """Text that matches a pattern which readers do enforce."""
+
+    pattern: str
+
+    def read(self, value: Any, walk: Walk) -> Any:
+        if not isinstance(value, str):
+            walk.expected("str", value)
+        return value if re.search(self.pattern, value) else walk.fail(f"Expected `str` matching `{self.pattern}`")
+
+    def viable(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+
+@dataclass(frozen=True, slots=True)
 class Integer:
     """An integer within bounds; `1.0` and `true` are none."""
 

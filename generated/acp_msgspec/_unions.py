@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     Fallback: TypeAlias = K | F | UnknownVariant
     OpenFallback: TypeAlias = K | C | F
     Untagged: TypeAlias = F
+    Routed: TypeAlias = K | C
+    Tagged: TypeAlias = K
 else:
 
     class _Form:
@@ -72,6 +74,16 @@ else:
         """Tagged structs, the catch-all for other tags, then untagged types: `OpenFallback[A, Other, B]`."""
 
         parts = ("known", "other", "fallback")
+
+    class Tagged(_Form):
+        """Structs told apart by a tag, and no others: `Tagged[A | B]`."""
+
+        parts = ("known",)
+
+    class Routed(_Form):
+        """Messages told apart by their method, and those of extension methods: `Routed[A | B, ExtensionRequest]`."""
+
+        parts = ("known", "other")
 
     class Untagged(_Form):
         """Types without a tag, tried in order: `Untagged[A | B]`."""

@@ -9,150 +9,245 @@ from typing import NewType
 from .._enums import OpenInt32Enum, OpenStrEnum
 
 AuthMethodId = NewType("AuthMethodId", str)
-"""[#/$defs/AuthMethodId]"""
+"""Names a way to sign in; an opaque text chosen by the agent.
+
+Clients compare it for equality and send it back in `authenticate`, where the method allows that.
+[#/$defs/AuthMethodId]
+"""
 
 
 ElicitationId = NewType("ElicitationId", str)
-"""[#/$defs/ElicitationId]"""
+"""Names an elicitation by URL; an opaque text chosen by the agent.
+
+It ties a later `elicitation/complete` to the question that was asked. [#/$defs/ElicitationId]
+"""
 
 
 class ElicitationSchemaType(StrEnum):
-    """[#/$defs/ElicitationSchemaType]"""
+    """The type of a requested form, of which there is only one. [#/$defs/ElicitationSchemaType]"""
 
     OBJECT = "object"
+    """A form is an object with one property for each input."""
 
 
 class ErrorCode(OpenInt32Enum):
-    """[#/$defs/ErrorCode]"""
+    """What kind of failure an error is.
+
+    JSON-RPC and this protocol define the values below; any other 32-bit integer is kept as it is.
+    [#/$defs/ErrorCode]
+    """
 
     PARSE_ERROR = -32700
+    """The text received is not JSON."""
     INVALID_REQUEST = -32600
+    """The JSON received is not a valid message."""
     METHOD_NOT_FOUND = -32601
+    """The receiver does not know the method or does not offer it."""
     INVALID_PARAMS = -32602
+    """The params are missing or do not fit the method."""
     INTERNAL_ERROR = -32603
+    """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
+    """The work was given up before its end.
+
+    Its sender asked for that, resources ran out or the receiver is shutting down.
+    """
     AUTHENTICATION_REQUIRED = -32000
+    """The user has to sign in first, for instance through `authenticate`."""
     RESOURCE_NOT_FOUND = -32002
+    """Something that the request names, such as a file, does not exist."""
 
 
 MessageId = NewType("MessageId", str)
-"""[#/$defs/MessageId]"""
+"""Names one message of a session; an opaque text chosen by the agent.
+
+Chunks with the same id are pieces of one message. [#/$defs/MessageId]
+"""
 
 
 PermissionOptionId = NewType("PermissionOptionId", str)
-"""[#/$defs/PermissionOptionId]"""
+"""Names one answer to a permission request; an opaque text chosen by the agent. [#/$defs/PermissionOptionId]"""
 
 
 class PermissionOptionKind(StrEnum):
-    """[#/$defs/PermissionOptionKind]"""
+    """What an answer to a permission request amounts to; clients pick icons and layout by it.
+
+    [#/$defs/PermissionOptionKind]
+    """
 
     ALLOW_ONCE = "allow_once"
+    """Permits this one call."""
     ALLOW_ALWAYS = "allow_always"
+    """Permits this call and keeps the decision for later ones."""
     REJECT_ONCE = "reject_once"
+    """Refuses this one call."""
     REJECT_ALWAYS = "reject_always"
+    """Refuses this call and keeps the decision for later ones."""
 
 
 class PlanEntryPriority(StrEnum):
-    """[#/$defs/PlanEntryPriority]"""
+    """How much a plan entry matters to the goal as a whole. [#/$defs/PlanEntryPriority]"""
 
     HIGH = "high"
+    """The goal cannot be reached without it."""
     MEDIUM = "medium"
+    """It matters, but the goal does not hang on it."""
     LOW = "low"
+    """It would be good to have and may be left out."""
 
 
 class PlanEntryStatus(StrEnum):
-    """[#/$defs/PlanEntryStatus]"""
+    """How far the work on a plan entry has come. [#/$defs/PlanEntryStatus]"""
 
     PENDING = "pending"
+    """Work has not begun."""
     IN_PROGRESS = "in_progress"
+    """The agent is at work on it."""
     COMPLETED = "completed"
+    """The work is done."""
 
 
 class Role(StrEnum):
-    """[#/$defs/Role]"""
+    """A side of the conversation, used to say for whom content is meant. [#/$defs/Role]"""
 
     ASSISTANT = "assistant"
+    """The model that the agent works with."""
     USER = "user"
+    """The person who uses the client."""
 
 
 SessionConfigGroupId = NewType("SessionConfigGroupId", str)
-"""[#/$defs/SessionConfigGroupId]"""
+"""Names a group of values within a select option; an opaque text chosen by the agent.
+
+[#/$defs/SessionConfigGroupId]
+"""
 
 
 SessionConfigId = NewType("SessionConfigId", str)
-"""[#/$defs/SessionConfigId]"""
+"""Names a configuration option of a session; an opaque text chosen by the agent.
+
+Clients send it back in `session/set_config_option`. [#/$defs/SessionConfigId]
+"""
 
 
 class SessionConfigOptionCategory(OpenStrEnum):
-    """[#/$defs/SessionConfigOptionCategory]"""
+    """What an option is about, so that clients can place it, give it an icon or bind a key to it.
+
+    Nothing may depend on it: clients cope with a missing or unknown category. Names with a leading underscore are
+    open to anybody, all others belong to the protocol. [#/$defs/SessionConfigOptionCategory]
+    """
 
     MODE = "mode"
+    """Chooses the mode in which the session works."""
     MODEL = "model"
+    """Chooses the language model."""
     MODEL_CONFIG = "model_config"
+    """Tunes the model that was chosen."""
     THOUGHT_LEVEL = "thought_level"
+    """Sets how much the model reasons before it answers."""
 
 
 SessionConfigValueId = NewType("SessionConfigValueId", str)
-"""[#/$defs/SessionConfigValueId]"""
+"""Names one value of a select option; an opaque text chosen by the agent. [#/$defs/SessionConfigValueId]"""
 
 
 SessionId = NewType("SessionId", str)
-"""[#/$defs/SessionId]"""
+"""Names a conversation between client and agent; an opaque text chosen by the agent.
+
+Each session has a context and a history of its own, so one connection can carry several. [#/$defs/SessionId]
+"""
 
 
 SessionModeId = NewType("SessionModeId", str)
-"""[#/$defs/SessionModeId]"""
+"""Names a mode of the session; an opaque text chosen by the agent. [#/$defs/SessionModeId]"""
 
 
 class StopReason(StrEnum):
-    """[#/$defs/StopReason]"""
+    """Why a prompt turn is over, told by the agent in its answer to `session/prompt`. [#/$defs/StopReason]"""
 
     END_TURN = "end_turn"
+    """The model has finished what it had to say."""
     MAX_TOKENS = "max_tokens"
+    """A limit on tokens cut the turn short."""
     MAX_TURN_REQUESTS = "max_turn_requests"
+    """The agent has made as many model requests as it may in one turn."""
     REFUSAL = "refusal"
+    """The agent declines to go on.
+
+    The prompt and what followed it are not part of the next turn, which clients should make visible.
+    """
     CANCELLED = "cancelled"
+    """The client sent `session/cancel`.
+
+    The agent must answer with this value even if work that it stopped raised an error, because an error would look
+    like a failure that nobody asked for.
+    """
 
 
 class StringFormat(StrEnum):
-    """[#/$defs/StringFormat]"""
+    """A well-known form that a text entered by the user must have. [#/$defs/StringFormat]"""
 
     EMAIL = "email"
+    """An email address."""
     URI = "uri"
+    """A URI, such as the address of a page."""
     DATE = "date"
+    """A calendar date such as `2025-01-31`."""
     DATE_TIME = "date-time"
+    """A date with a time of day, written as in ISO 8601."""
 
 
 TerminalId = NewType("TerminalId", str)
-"""[#/$defs/TerminalId]"""
+"""Names a terminal; an opaque text chosen by the client.
+
+Requests can use it until the terminal is released; tool calls that embed it go on showing the output after that.
+[#/$defs/TerminalId]
+"""
 
 
 ToolCallId = NewType("ToolCallId", str)
-"""[#/$defs/ToolCallId]"""
+"""Names a tool call; an opaque text chosen by the agent and unique within the session. [#/$defs/ToolCallId]"""
 
 
 class ToolCallStatus(StrEnum):
-    """[#/$defs/ToolCallStatus]"""
+    """How far a tool call has come. One whose status was never sent is `pending`. [#/$defs/ToolCallStatus]"""
 
     PENDING = "pending"
+    """It has not begun: its input is still coming in, or it waits for permission."""
     IN_PROGRESS = "in_progress"
+    """The tool is at work."""
     COMPLETED = "completed"
+    """The tool has done its work without an error."""
     FAILED = "failed"
+    """The tool ended with an error."""
 
 
 class ToolKind(StrEnum):
-    """[#/$defs/ToolKind]"""
+    """Broad class of what a tool does; clients choose icons and the form of display by it.
+
+    A kind that the reader does not know is read as `other`. [#/$defs/ToolKind]
+    """
 
     READ = "read"
+    """Looks at files or other data."""
     EDIT = "edit"
+    """Changes what files contain."""
     DELETE = "delete"
+    """Gets rid of files or other data."""
     MOVE = "move"
+    """Gives files another name or place."""
     SEARCH = "search"
+    """Looks for something, such as a text in files."""
     EXECUTE = "execute"
+    """Runs a command or a piece of code."""
     THINK = "think"
+    """Reasons or plans without any effect outside."""
     FETCH = "fetch"
+    """Gets data from outside, such as a page of the web."""
     SWITCH_MODE = "switch_mode"
+    """Puts the session into another mode."""
     OTHER = "other"
+    """Anything else; also what an absent or unknown kind is taken for."""
 
     @classmethod
     def for_unknown(cls, value: str) -> "ToolKind":

@@ -55,744 +55,1462 @@ from .enums import (
 
 
 class AcceptNesNotification(AcpStruct):
-    """[#/$defs/AcceptNesNotification]"""
+    """Tells the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     id: NesSuggestionId
+    """Suggestion that was taken."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutCapabilities(AcpStruct):
-    """[#/$defs/LogoutCapabilities]"""
+    """States that the agent handles `logout`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/LogoutCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentAuthCapabilities(AcpStruct):
-    """[#/$defs/AgentAuthCapabilities]"""
+    """What an agent offers around authentication beyond the baseline. [#/$defs/AgentAuthCapabilities]"""
 
     logout: OrDefault[LogoutCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `logout`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptCapabilities(AcpStruct):
-    """[#/$defs/PromptCapabilities]"""
+    """What prompts may hold besides text and resource links, which all agents take.
+
+    Clients must not send a kind of content that is not true here. [#/$defs/PromptCapabilities]
+    """
 
     image: OrDefault[bool] = always(False)
+    """True when prompts may hold pictures."""
     audio: OrDefault[bool] = always(False)
+    """True when prompts may hold sounds."""
     embedded_context: OrDefault[bool] = always(False)
+    """True when prompts may hold embedded resources; clients then prefer these to links."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpCapabilities(AcpStruct):
-    """[#/$defs/McpCapabilities]"""
+    """Ways to reach MCP servers that an agent has besides stdio. [#/$defs/McpCapabilities]"""
 
     http: OrDefault[bool] = always(False)
+    """True when servers of type `http` may be passed."""
     sse: OrDefault[bool] = always(False)
+    """True when servers of type `sse` may be passed."""
     acp: OrDefault[bool] = always(False)
+    """True when servers of type `acp` may be passed."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionListCapabilities(AcpStruct):
-    """[#/$defs/SessionListCapabilities]"""
+    """States that the agent handles `session/list`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionListCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionDeleteCapabilities(AcpStruct):
-    """[#/$defs/SessionDeleteCapabilities]"""
+    """States that the agent handles `session/delete`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionDeleteCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
-    """[#/$defs/SessionAdditionalDirectoriesCapabilities]"""
+    """States that session requests may carry `additionalDirectories`.
+
+    An agent that can list sessions may report these roots for each of them.
+    [#/$defs/SessionAdditionalDirectoriesCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionForkCapabilities(AcpStruct):
-    """[#/$defs/SessionForkCapabilities]"""
+    """States that the agent handles `session/fork`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionForkCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionResumeCapabilities(AcpStruct):
-    """[#/$defs/SessionResumeCapabilities]"""
+    """States that the agent handles `session/resume`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionResumeCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionCloseCapabilities(AcpStruct):
-    """[#/$defs/SessionCloseCapabilities]"""
+    """States that the agent handles `session/close`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionCloseCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionCapabilities(AcpStruct):
-    """[#/$defs/SessionCapabilities]"""
+    """What an agent can do with sessions beyond the baseline.
+
+    Creating, prompting, canceling and updating need no entry, and `session/load` is announced as `loadSession`
+    elsewhere. [#/$defs/SessionCapabilities]
+    """
 
     list: OrDefault[SessionListCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/list`; null or absent when it does not."""
     delete: OrDefault[SessionDeleteCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/delete`; null or absent when it does not."""
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
+    """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
     fork: OrDefault[SessionForkCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/fork`; null or absent when it does not."""
     resume: OrDefault[SessionResumeCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/resume`; null or absent when it does not."""
     close: OrDefault[SessionCloseCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/close`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ProvidersCapabilities(AcpStruct):
-    """[#/$defs/ProvidersCapabilities]"""
+    """States that the agent handles the `providers/*` methods.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ProvidersCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidOpenCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidOpenCapabilities]"""
+    """States that the agent wants `document/didOpen`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidOpenCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidChangeCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidChangeCapabilities]"""
+    """States that the agent wants `document/didChange`, and in what form.
+
+    [#/$defs/NesDocumentDidChangeCapabilities]
+    """
 
     sync_kind: TextDocumentSyncKind
+    """Whether changes come as whole documents or as ranges."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidCloseCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidCloseCapabilities]"""
+    """States that the agent wants `document/didClose`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidCloseCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidSaveCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidSaveCapabilities]"""
+    """States that the agent wants `document/didSave`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidSaveCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidFocusCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidFocusCapabilities]"""
+    """States that the agent wants `document/didFocus`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidFocusCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentEventCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentEventCapabilities]"""
+    """Which events about documents an agent wants to be told. [#/$defs/NesDocumentEventCapabilities]"""
 
     did_open: OrDefault[NesDocumentDidOpenCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didOpen`; null or absent when not."""
     did_change: OrDefault[NesDocumentDidChangeCapabilities | None] = None
+    """Present when the client should send `document/didChange`, and how; null or absent when not."""
     did_close: OrDefault[NesDocumentDidCloseCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didClose`; null or absent when not."""
     did_save: OrDefault[NesDocumentDidSaveCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didSave`; null or absent when not."""
     did_focus: OrDefault[NesDocumentDidFocusCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didFocus`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEventCapabilities(AcpStruct):
-    """[#/$defs/NesEventCapabilities]"""
+    """Which events of the editor an agent wants to be told. [#/$defs/NesEventCapabilities]"""
 
     document: OrDefault[NesDocumentEventCapabilities | None] = None
+    """Events about documents; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRecentFilesCapabilities(AcpStruct):
-    """[#/$defs/NesRecentFilesCapabilities]"""
+    """States that the agent wants recently used files with each `nes/suggest`.
+
+    [#/$defs/NesRecentFilesCapabilities]
+    """
 
     max_count: OrDefault[UInt32 | None] = None
+    """How many files are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRelatedSnippetsCapabilities(AcpStruct):
-    """[#/$defs/NesRelatedSnippetsCapabilities]"""
+    """States that the agent wants related code with each `nes/suggest`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesRelatedSnippetsCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEditHistoryCapabilities(AcpStruct):
-    """[#/$defs/NesEditHistoryCapabilities]"""
+    """States that the agent wants the latest edits with each `nes/suggest`. [#/$defs/NesEditHistoryCapabilities]"""
 
     max_count: OrDefault[UInt32 | None] = None
+    """How many edits are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesUserActionsCapabilities(AcpStruct):
-    """[#/$defs/NesUserActionsCapabilities]"""
+    """States that the agent wants the latest actions of the user with each `nes/suggest`.
+
+    [#/$defs/NesUserActionsCapabilities]
+    """
 
     max_count: OrDefault[UInt32 | None] = None
+    """How many actions are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesOpenFilesCapabilities(AcpStruct):
-    """[#/$defs/NesOpenFilesCapabilities]"""
+    """States that the agent wants the open files with each `nes/suggest`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesOpenFilesCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDiagnosticsCapabilities(AcpStruct):
-    """[#/$defs/NesDiagnosticsCapabilities]"""
+    """States that the agent wants errors and warnings with each `nes/suggest`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDiagnosticsCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesContextCapabilities(AcpStruct):
-    """[#/$defs/NesContextCapabilities]"""
+    """What an agent wants to find in the `context` of each `nes/suggest`. [#/$defs/NesContextCapabilities]"""
 
     recent_files: OrDefault[NesRecentFilesCapabilities | None] = None
+    """Present, if only as `{}`, to get files that the user had open lately; null or absent otherwise."""
     related_snippets: OrDefault[NesRelatedSnippetsCapabilities | None] = None
+    """Present, if only as `{}`, to get pieces of related code; null or absent otherwise."""
     edit_history: OrDefault[NesEditHistoryCapabilities | None] = None
+    """Present, if only as `{}`, to get the latest edits; null or absent otherwise."""
     user_actions: OrDefault[NesUserActionsCapabilities | None] = None
+    """Present, if only as `{}`, to get what the user did lately; null or absent otherwise."""
     open_files: OrDefault[NesOpenFilesCapabilities | None] = None
+    """Present, if only as `{}`, to get the files open in the editor; null or absent otherwise."""
     diagnostics: OrDefault[NesDiagnosticsCapabilities | None] = None
+    """Present, if only as `{}`, to get the editor's errors and warnings; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesCapabilities(AcpStruct):
-    """[#/$defs/NesCapabilities]"""
+    """What an agent that suggests edits wants to be told by the client. [#/$defs/NesCapabilities]"""
 
     events: OrDefault[NesEventCapabilities | None] = None
+    """Events of the editor that the client should report; null or absent means none."""
     context: OrDefault[NesContextCapabilities | None] = None
+    """What the client should add to each `nes/suggest`; null or absent means nothing."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentCapabilities(AcpStruct):
-    """[#/$defs/AgentCapabilities]"""
+    """What an agent can do beyond the baseline.
+
+    It states this in its answer to `initialize`; whatever is left out is not supported. [#/$defs/AgentCapabilities]
+    """
 
     load_session: OrDefault[bool] = always(False)
+    """True when the agent handles `session/load`."""
     prompt_capabilities: OrDefault[PromptCapabilities] = always_new(PromptCapabilities)
+    """Kinds of content that prompts may hold besides text and resource links."""
     mcp_capabilities: OrDefault[McpCapabilities] = always_new(McpCapabilities)
+    """Ways to reach MCP servers besides stdio."""
     session_capabilities: OrDefault[SessionCapabilities] = always_new(SessionCapabilities)
+    """Session methods beyond those that every agent has."""
     auth: OrDefault[AgentAuthCapabilities] = always_new(AgentAuthCapabilities)
+    """Optional parts of authentication, such as signing out."""
     providers: OrDefault[ProvidersCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `providers/*`; null or absent when it does not."""
     nes: OrDefault[NesCapabilities | None] = None
+    """What the agent wants to be told in order to suggest edits.
+
+    Null or absent means that it does not handle `nes/*`.
+    """
     position_encoding: OrDefault[PositionEncodingKind | None] = None
+    """Unit of character offsets, chosen from those that the client offered; null or absent means UTF-16."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Annotations(AcpStruct):
-    """[#/$defs/Annotations]"""
+    """Optional hints on how content is meant to be used and shown. [#/$defs/Annotations]"""
 
     audience: OrDefault[SkipInvalid[list[Role]] | None] = None
+    """Whom the content is for; null or absent means nobody in particular."""
     last_modified: OrDefault[str | None] = None
+    """Time of the last change to the source of the content, if known."""
     priority: OrDefault[float | None] = None
+    """How much the content matters, higher numbers meaning more; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
-    """[#/$defs/AudioContent]"""
+    """A sound, carried as base64. In a prompt it needs the agent's `audio` capability. [#/$defs/AudioContent]"""
 
     type: ClassVar[Literal["audio"]] = "audio"
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     data: str
+    """Bytes of the recording in base64."""
     mime_type: str
+    """Media type of `data`, such as `audio/wav`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthCapabilities(AcpStruct):
-    """[#/$defs/AuthCapabilities]"""
+    """Kinds of authentication with which the client is able to help.
+
+    An agent offers methods of such a kind only to clients that announce it here. [#/$defs/AuthCapabilities]
+    """
 
     terminal: OrDefault[bool] = always(False)
+    """True when the client can start the agent's program again in a terminal where the user can type.
+
+    Otherwise the agent must not offer methods of type `terminal`.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
-    """[#/$defs/AuthMethodTerminal]"""
+    """A way to sign in where the user talks to the agent's program in a terminal.
+
+    The client runs that program as another, interactive process: exit status 0 means signed in, every other end
+    means failure. It must not be passed to `authenticate`. [#/$defs/AuthMethodTerminal]
+    """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     id: AuthMethodId
+    """Tells the method apart from the others of this agent; it is never sent back in `authenticate`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     args: OrDefault[SkipInvalid[list[str]]] = []
+    """Added at the end of the arguments with which the agent is usually started."""
     env: OrDefault[dict[str, str]] = {}
+    """Variables for the process; they win over those of the same name in the usual configuration."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodAgent(AcpStruct):
-    """[#/$defs/AuthMethodAgent]"""
+    """A way to sign in that the agent carries out when `authenticate` is called.
+
+    It is the default kind and has no `type` on the wire. [#/$defs/AuthMethodAgent]
+    """
 
     id: AuthMethodId
+    """Sent back as `methodId` in `authenticate`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
-"""[#/$defs/AuthMethod]"""
+"""A way to sign in that the agent offers in its answer to `initialize`.
+
+One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
+"""
 
 
 class AuthenticateRequest(AcpStruct):
-    """[#/$defs/AuthenticateRequest]"""
+    """Asks the agent to sign the user in.
+
+    The client sends it after `initialize`, at the latest when a request has failed with the code -32000.
+    [#/$defs/AuthenticateRequest]
+    """
 
     method_id: AuthMethodId
+    """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthenticateResponse(AcpStruct):
-    """[#/$defs/AuthenticateResponse]"""
+    """Confirms that the user is signed in, so that sessions can be created. [#/$defs/AuthenticateResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class UnstructuredCommandInput(AcpStruct):
-    """[#/$defs/UnstructuredCommandInput]"""
+    """Free text as the input of a command: whatever the user types behind its name.
+
+    [#/$defs/UnstructuredCommandInput]
+    """
 
     hint: str
+    """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 AvailableCommandInput: TypeAlias = Untagged[UnstructuredCommandInput]
-"""[#/$defs/AvailableCommandInput]"""
+"""Kind of input that a command takes, which so far can only be free text. [#/$defs/AvailableCommandInput]"""
 
 
 class AvailableCommand(AcpStruct):
-    """[#/$defs/AvailableCommand]"""
+    """A command of the agent that the user may invoke from a prompt. [#/$defs/AvailableCommand]"""
 
     name: str
+    """What invokes the command, such as `create_plan`."""
     description: str
+    """What the command does, in words for the user."""
     input: OrDefault[AvailableCommandInput | None] = None
+    """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
-    """[#/$defs/AvailableCommandsUpdate]"""
+    """Commands that the agent offers from now on.
+
+    It is sent once they are known and again whenever they change. [#/$defs/AvailableCommandsUpdate]
+    """
 
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
+    """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BlobResourceContents(AcpStruct):
-    """[#/$defs/BlobResourceContents]"""
+    """A resource whose content is binary. [#/$defs/BlobResourceContents]"""
 
     blob: str
+    """Bytes of the resource in base64."""
     mime_type: OrDefault[str | None] = None
+    """Media type of the bytes; null or absent when unknown."""
     uri: str
+    """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BooleanConfigOptionCapabilities(AcpStruct):
-    """[#/$defs/BooleanConfigOptionCapabilities]"""
+    """States that the client can show and set options that are on or off.
+
+    Its presence says everything; `{}` is enough. [#/$defs/BooleanConfigOptionCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/BooleanPropertySchema]"""
+    """An input that is true or false, such as a checkbox. [#/$defs/BooleanPropertySchema]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     default: OrDefault[bool | None] = None
+    """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CancelNotification(AcpStruct):
-    """[#/$defs/CancelNotification]"""
+    """Asks the agent to stop the running prompt turn of a session.
+
+    The agent stops model requests and tool calls, sends the updates that are left and answers the prompt with
+    `cancelled`. The client answers each pending permission request with the outcome `cancelled`.
+    [#/$defs/CancelNotification]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 RequestId: TypeAlias = None | Int64 | str
-"""[#/$defs/RequestId]"""
+"""Names a request, so that its answer can be matched to it; chosen by the side that asks.
+
+An integer, a text and null are all different ids. Null should be avoided, as errors use it where no id could be
+read. [#/$defs/RequestId]
+"""
 
 
 class CancelRequestNotification(AcpStruct):
-    """[#/$defs/CancelRequestNotification]"""
+    """Asks the other side to give up one request that the sender made.
+
+    It may go on regardless, but an answer is due in any case: a result, perhaps a partial one, or the error -32800.
+    [#/$defs/CancelRequestNotification]
+    """
 
     request_id: RequestId
+    """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class FileSystemCapabilities(AcpStruct):
-    """[#/$defs/FileSystemCapabilities]"""
+    """Kinds of file access that a client offers to the agent. [#/$defs/FileSystemCapabilities]"""
 
     read_text_file: OrDefault[bool] = always(False)
+    """True when the client handles `fs/read_text_file`."""
     write_text_file: OrDefault[bool] = always(False)
+    """True when the client handles `fs/write_text_file`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CompactionCapabilities(AcpStruct):
-    """[#/$defs/CompactionCapabilities]"""
+    """States that the client knows the updates `compaction_update` and `compaction_summary_chunk`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/CompactionCapabilities]
+    """
 
 
 class SessionConfigOptionsCapabilities(AcpStruct):
-    """[#/$defs/SessionConfigOptionsCapabilities]"""
+    """Kinds of configuration options that a client knows besides select.
+
+    [#/$defs/SessionConfigOptionsCapabilities]
+    """
 
     boolean: OrDefault[BooleanConfigOptionCapabilities | None] = None
+    """Present, if only as `{}`, when the client knows options that are on or off.
+
+    Null or absent means that the agent must not send them.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ClientSessionCapabilities(AcpStruct):
-    """[#/$defs/ClientSessionCapabilities]"""
+    """Features around sessions that a client knows how to handle. [#/$defs/ClientSessionCapabilities]"""
 
     compaction: OrDefault[CompactionCapabilities | None] = None
+    """Present, if only as `{}`, when the client knows compaction updates.
+
+    Null or absent means that the agent must not send them.
+    """
     config_options: OrDefault[SessionConfigOptionsCapabilities | None] = None
+    """Kinds of configuration options that the client knows besides select; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanCapabilities(AcpStruct):
-    """[#/$defs/PlanCapabilities]"""
+    """States that the client knows the updates `plan_update` and `plan_removed`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PlanCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationFormCapabilities(AcpStruct):
-    """[#/$defs/ElicitationFormCapabilities]"""
+    """States that the client can show forms to the user.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ElicitationFormCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationUrlCapabilities(AcpStruct):
-    """[#/$defs/ElicitationUrlCapabilities]"""
+    """States that the client can send the user to a URL.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ElicitationUrlCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationCapabilities(AcpStruct):
-    """[#/$defs/ElicitationCapabilities]"""
+    """Ways in which a client can question the user for the agent. [#/$defs/ElicitationCapabilities]"""
 
     form: OrDefault[ElicitationFormCapabilities | None] = None
+    """Present, if only as `{}`, when the client shows forms; null or absent when it does not."""
     url: OrDefault[ElicitationUrlCapabilities | None] = None
+    """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesJumpCapabilities(AcpStruct):
-    """[#/$defs/NesJumpCapabilities]"""
+    """States that the client can show suggestions to go elsewhere.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesJumpCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRenameCapabilities(AcpStruct):
-    """[#/$defs/NesRenameCapabilities]"""
+    """States that the client can show suggestions to rename a symbol.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesRenameCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSearchAndReplaceCapabilities(AcpStruct):
-    """[#/$defs/NesSearchAndReplaceCapabilities]"""
+    """States that the client can show suggestions to search and replace.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesSearchAndReplaceCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ClientNesCapabilities(AcpStruct):
-    """[#/$defs/ClientNesCapabilities]"""
+    """Kinds of suggestions that a client can show besides plain edits. [#/$defs/ClientNesCapabilities]"""
 
     jump: OrDefault[NesJumpCapabilities | None] = None
+    """Present, if only as `{}`, when the client can show the kind `jump`; null or absent when not."""
     rename: OrDefault[NesRenameCapabilities | None] = None
+    """Present, if only as `{}`, when the client can show the kind `rename`; null or absent when not."""
     search_and_replace: OrDefault[NesSearchAndReplaceCapabilities | None] = None
+    """Present, if only as `{}`, when the client can show `searchAndReplace`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ClientCapabilities(AcpStruct):
-    """[#/$defs/ClientCapabilities]"""
+    """What a client can do for an agent.
+
+    It states this in `initialize`; whatever is left out is not supported, and the agent must not use it.
+    [#/$defs/ClientCapabilities]
+    """
 
     fs: OrDefault[FileSystemCapabilities] = always_new(FileSystemCapabilities)
+    """Which kinds of file access the agent may ask for."""
     terminal: OrDefault[bool] = always(False)
+    """True when the client handles every `terminal/*` method."""
     session: OrDefault[ClientSessionCapabilities | None] = None
+    """Features around sessions that the client knows; null or absent means none."""
     plan: OrDefault[PlanCapabilities | None] = None
+    """Present, if only as `{}`, when the client knows `plan_update` and `plan_removed`.
+
+    Null or absent means that the agent must not send them.
+    """
     auth: OrDefault[AuthCapabilities] = always_new(AuthCapabilities)
+    """Kinds of authentication with which the client can help."""
     elicitation: OrDefault[ElicitationCapabilities | None] = None
+    """Ways to question the user; null or absent means that there are none."""
     nes: OrDefault[ClientNesCapabilities | None] = None
+    """Kinds of suggestions that the client can show besides plain edits; null or absent means none."""
     position_encodings: OrDefault[SkipInvalid[list[PositionEncodingKind]]] = []
+    """Units of character offsets that the client can work with, the best first; the agent chooses one."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseNesRequest(AcpStruct):
-    """[#/$defs/CloseNesRequest]"""
+    """Ends a session for suggested edits.
+
+    The agent stops what it is doing for it and frees what it holds. [#/$defs/CloseNesRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseNesResponse(AcpStruct):
-    """[#/$defs/CloseNesResponse]"""
+    """Confirms that the session for suggested edits is closed. [#/$defs/CloseNesResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseSessionRequest(AcpStruct):
-    """[#/$defs/CloseSessionRequest]"""
+    """Ends the use of an active session.
+
+    The agent stops its work as it does after `session/cancel` and then frees what the session holds. Needs
+    `sessionCapabilities.close`. [#/$defs/CloseSessionRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseSessionResponse(AcpStruct):
-    """[#/$defs/CloseSessionResponse]"""
+    """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
-    """[#/$defs/TextContent]"""
+    """A text, plain or in Markdown.
+
+    All agents take it in prompts, and clients should show it as Markdown. [#/$defs/TextContent]
+    """
 
     type: ClassVar[Literal["text"]] = "text"
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     text: str
+    """Words to show to the user or to give to the model."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
-    """[#/$defs/ImageContent]"""
+    """A picture, carried as base64. In a prompt it needs the agent's `image` capability. [#/$defs/ImageContent]"""
 
     type: ClassVar[Literal["image"]] = "image"
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     data: str
+    """Bytes of the picture in base64."""
     mime_type: str
+    """Media type of `data`, such as `image/png`."""
     uri: OrDefault[str | None] = None
+    """Where the picture comes from; null or absent when that does not matter."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
-    """[#/$defs/ResourceLink]"""
+    """A reference to a resource that the agent can fetch by itself.
+
+    All agents take it in prompts. [#/$defs/ResourceLink]
+    """
 
     type: ClassVar[Literal["resource_link"]] = "resource_link"
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     description: OrDefault[str | None] = None
+    """What the resource is, in words for people; null or absent when nothing is said."""
     mime_type: OrDefault[str | None] = None
+    """Media type of the resource; null or absent when unknown."""
     name: str
+    """Short name of the resource, such as that of a file."""
     size: OrDefault[Int64 | None] = None
+    """Size of the resource in bytes; null or absent when unknown."""
     title: OrDefault[str | None] = None
+    """Name to show instead of `name`; null or absent when there is none."""
     uri: str
+    """Address under which the resource is found."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextResourceContents(AcpStruct):
-    """[#/$defs/TextResourceContents]"""
+    """A resource whose content is text. [#/$defs/TextResourceContents]"""
 
     mime_type: OrDefault[str | None] = None
+    """Media type of the text; null or absent when unknown."""
     text: str
+    """Whole content of the resource."""
     uri: str
+    """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
-"""[#/$defs/EmbeddedResourceResource]"""
+"""Content of an embedded resource, as text or as bytes in base64. [#/$defs/EmbeddedResourceResource]"""
 
 
 class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
-    """[#/$defs/EmbeddedResource]"""
+    """A resource together with its content, so that nobody has to fetch it.
+
+    In a prompt it needs the agent's `embeddedContext` capability. [#/$defs/EmbeddedResource]
+    """
 
     type: ClassVar[Literal["resource"]] = "resource"
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     resource: EmbeddedResourceResource
+    """Content and address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ContentBlock: TypeAlias = Closed[TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource]
-"""[#/$defs/ContentBlock]"""
+"""A piece of content in prompts, messages and the output of tool calls.
+
+It has the shape that MCP uses, so agents can pass on what an MCP tool returned. In prompts, all but text and
+resource links need a prompt capability. [#/$defs/ContentBlock]
+"""
 
 
 class CompactionSummaryChunk(AcpStruct, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
-    """[#/$defs/CompactionSummaryChunk]"""
+    """The next piece of the summary of a compaction that is in progress.
+
+    It comes between the update that begins the compaction and the one that ends it. Agents send it only to clients
+    that announced `session.compaction`. [#/$defs/CompactionSummaryChunk]
+    """
 
     session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
     compaction_id: CompactionId
+    """Compaction whose summary grows."""
     content: ContentBlock
+    """Comes after what the summary holds so far."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data about this piece alone; null and absent mean none."""
 
 
 class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_update"):
-    """[#/$defs/CompactionUpdate]"""
+    """State of one compaction of the session's context.
+
+    The first update gives the compaction its place among the events of the session, later ones change it there.
+    Agents send it only to clients that announced `session.compaction`. [#/$defs/CompactionUpdate]
+    """
 
     session_update: ClassVar[Literal["compaction_update"]] = "compaction_update"
     compaction_id: CompactionId
+    """Chosen by the agent; all updates of the same compaction carry it."""
     status: CompactionStatus
+    """How far the compaction has come; sent with each update."""
     summary: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
+    """Replaces the summary that is shown; non-empty only together with `completed`.
+
+    Null or `[]` clears it; when absent, it stays as it is.
+    """
     error: OrDefault[str | None | UnsetType] = UNSET
+    """Tells people why the compaction failed; goes only with `failed`.
+
+    Null clears it; when absent, it stays as it is.
+    """
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the compaction. Null clears it; when absent, it stays as it is."""
 
 
 class CompleteElicitationNotification(AcpStruct):
-    """[#/$defs/CompleteElicitationNotification]"""
+    """Tells the client that the user has finished what a URL elicitation asked for.
+
+    The agent sends it; a client that still shows the question can put it away.
+    [#/$defs/CompleteElicitationNotification]
+    """
 
     elicitation_id: ElicitationId
+    """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigSelectOption(AcpStruct):
-    """[#/$defs/SessionConfigSelectOption]"""
+    """One value that a select option can take. [#/$defs/SessionConfigSelectOption]"""
 
     value: SessionConfigValueId
+    """Sent back to choose the value, and compared with `currentValue`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigSelectGroup(AcpStruct):
-    """[#/$defs/SessionConfigSelectGroup]"""
+    """Values of a select option that are shown together under a heading. [#/$defs/SessionConfigSelectGroup]"""
 
     group: SessionConfigGroupId
+    """Tells the group apart from the others of the option."""
     name: str
+    """Heading that the client shows."""
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
+    """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
-"""[#/$defs/SessionConfigSelectOptions]"""
+"""Values of a select option, either all of them flat or all of them in groups.
+
+[#/$defs/SessionConfigSelectOptions]
+"""
 
 
 class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
-    """[#/$defs/SessionConfigOption/oneOf/0]"""
+    """A setting with one value out of several. [#/$defs/SessionConfigOption/oneOf/0]"""
 
     type: ClassVar[Literal["select"]] = "select"
     id: SessionConfigId
+    """Sent back as `configId` to change the setting."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     current_value: SessionConfigValueId
+    """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
+    """Values to choose from, flat or in groups."""
 
 
 class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/SessionConfigOption/oneOf/1]"""
+    """A setting that is on or off.
+
+    Agents offer it only to clients that announced `session.configOptions.boolean`.
+    [#/$defs/SessionConfigOption/oneOf/1]
+    """
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     id: SessionConfigId
+    """Sent back as `configId` to change the setting."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     current_value: bool
+    """True when the setting is on."""
 
 
 SessionConfigOption: TypeAlias = Closed[SessionConfigOptionSelect | SessionConfigOptionBoolean]
-"""[#/$defs/SessionConfigOption]"""
+"""A setting of a session with its current value, told apart by `type`.
+
+The agent offers it and the user may change it. [#/$defs/SessionConfigOption]
+"""
 
 
 class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_option_update"):
-    """[#/$defs/ConfigOptionUpdate]"""
+    """Configuration options of the session as they are now.
+
+    The agent sends it when one of them changes on its side. [#/$defs/ConfigOptionUpdate]
+    """
 
     session_update: ClassVar[Literal["config_option_update"]] = "config_option_update"
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
+    """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ConnectMcpRequest(AcpStruct):
-    """[#/$defs/ConnectMcpRequest]"""
+    """Opens a connection to an MCP server that the client provides over ACP.
+
+    The agent may open it once it has been given the server's id. [#/$defs/ConnectMcpRequest]
+    """
 
     server_id: McpServerAcpId
+    """Server to connect to, by the id from its `McpServerAcp`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ConnectMcpResponse(AcpStruct):
-    """[#/$defs/ConnectMcpResponse]"""
+    """Gives the agent the id of the connection that was opened. [#/$defs/ConnectMcpResponse]"""
 
     connection_id: McpConnectionId
+    """Chosen by the client; messages over the connection carry it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
-    """[#/$defs/Content]"""
+    """An ordinary content block among the output of a tool call. [#/$defs/Content]"""
 
     type: ClassVar[Literal["content"]] = "content"
     content: ContentBlock
+    """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ContentChunk(AcpStruct):
-    """[#/$defs/ContentChunk]"""
+    """The next piece of a message that is being streamed. [#/$defs/ContentChunk]"""
 
     content: ContentBlock
+    """Comes after what was sent of the message so far."""
     message_id: OrDefault[MessageId | None] = None
+    """Message that the piece is part of; an id other than before starts a new message.
+
+    Null or absent when the agent does not track messages.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Cost(AcpStruct):
-    """[#/$defs/Cost]"""
+    """Money that a session has cost. [#/$defs/Cost]"""
 
     amount: float
+    """Sum since the session began, in units of `currency`."""
     currency: str
+    """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class EnumOption(AcpStruct):
-    """[#/$defs/EnumOption]"""
+    """A choice in a form, with a label besides its value. [#/$defs/EnumOption]"""
 
     const: str
+    """Value sent back when the user makes this choice."""
     title: str
+    """Label that the user sees instead of the value."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
-    """[#/$defs/StringPropertySchema]"""
+    """An input for a text, or for one of several texts if `enum` or `oneOf` is set.
+
+    [#/$defs/StringPropertySchema]
+    """
 
     type: ClassVar[Literal["string"]] = "string"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     min_length: UInt32 | None = None
+    """Fewest characters allowed; null or absent sets no bound."""
     max_length: UInt32 | None = None
+    """Most characters allowed; null or absent sets no bound."""
     pattern: str | None = None
+    """Regular expression that the text must match; null or absent when any text will do."""
     format: StringFormat | None = None
+    """Well-known form that the text must have; null or absent when any will do."""
     default: OrDefault[str | None] = None
+    """Text to start with; null or absent when none is given."""
     enum: list[str] | None = None
+    """Choices that serve as their own labels; null or absent when there are none of this kind."""
     one_of: list[EnumOption] | None = None
+    """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
-    """[#/$defs/NumberPropertySchema]"""
+    """An input for a number that may have a fraction. [#/$defs/NumberPropertySchema]"""
 
     type: ClassVar[Literal["number"]] = "number"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     minimum: float | None = None
+    """Least value allowed; null or absent sets no bound."""
     maximum: float | None = None
+    """Greatest value allowed; null or absent sets no bound."""
     default: OrDefault[float | None] = None
+    """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
-    """[#/$defs/IntegerPropertySchema]"""
+    """An input for a whole number. [#/$defs/IntegerPropertySchema]"""
 
     type: ClassVar[Literal["integer"]] = "integer"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     minimum: Int64 | None = None
+    """Least value allowed; null or absent sets no bound."""
     maximum: Int64 | None = None
+    """Greatest value allowed; null or absent sets no bound."""
     default: OrDefault[Int64 | None] = None
+    """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
-    """[#/$defs/StringMultiSelectItems]"""
+    """Choices of a multi-select input that serve as their own labels. [#/$defs/StringMultiSelectItems]"""
 
     type: ClassVar[Literal["string"]] = "string"
     enum: list[str]
+    """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
-    """[#/$defs/MultiSelectItems/anyOf/1]"""
+    """Choices of a type that this version does not know.
+
+    Their keys are kept, so that they can be stored and passed on. [#/$defs/MultiSelectItems/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 class TitledMultiSelectItems(AcpStruct):
-    """[#/$defs/TitledMultiSelectItems]"""
+    """Choices of a multi-select input that have labels. [#/$defs/TitledMultiSelectItems]"""
 
     any_of: list[EnumOption]
+    """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
-"""[#/$defs/MultiSelectItems]"""
+"""Choices of a multi-select input: plain texts, or values with labels. [#/$defs/MultiSelectItems]"""
 
 
 class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
-    """[#/$defs/MultiSelectPropertySchema]"""
+    """An input with which the user picks any number of values from a list. [#/$defs/MultiSelectPropertySchema]"""
 
     type: ClassVar[Literal["array"]] = "array"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     min_items: UInt64 | None = None
+    """Fewest values to pick; null or absent sets no bound."""
     max_items: UInt64 | None = None
+    """Most values to pick; null or absent sets no bound."""
     items: MultiSelectItems
+    """Values to pick from."""
     default: OrDefault[SkipInvalid[list[str]] | None] = None
+    """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationPropertySchemaOther(
@@ -806,9 +1524,17 @@ class ElicitationPropertySchemaOther(
         "array",
     ),
 ):
-    """[#/$defs/ElicitationPropertySchema/anyOf/5]"""
+    """An input of a type that this version does not know.
+
+    Its keys are kept, so that it can be stored and passed on; clients must not show it as one of the known inputs.
+    [#/$defs/ElicitationPropertySchema/anyOf/5]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ElicitationPropertySchema: TypeAlias = Open[
@@ -819,62 +1545,113 @@ ElicitationPropertySchema: TypeAlias = Open[
     | MultiSelectPropertySchema,
     ElicitationPropertySchemaOther,
 ]
-"""[#/$defs/ElicitationPropertySchema]"""
+"""One input of a form, told apart by `type`.
+
+A text with `enum` or `oneOf` offers a choice of one, an array a choice of several.
+[#/$defs/ElicitationPropertySchema]
+"""
 
 
 class ElicitationSchema(AcpStruct):
-    """[#/$defs/ElicitationSchema]"""
+    """A form, written as a JSON Schema object whose properties are all flat inputs. [#/$defs/ElicitationSchema]"""
 
     type: OrDefault[ElicitationSchemaType] = always(ElicitationSchemaType.OBJECT)
+    """Always `object`, which is also assumed when it is absent."""
     title: OrDefault[str | None] = None
+    """Heading of the form; null or absent when it has none."""
     properties: dict[str, ElicitationPropertySchema] = always_new(dict[str, ElicitationPropertySchema])
+    """Inputs by the key under which their values are sent back."""
     required: list[str] | None = None
+    """Keys of the inputs that must be filled in; null or absent means none."""
     description: OrDefault[str | None] = None
+    """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
-    """[#/$defs/ElicitationFormMode/anyOf/0]"""
+    """A form for the user that belongs to a session. [#/$defs/ElicitationFormMode/anyOf/0]"""
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form"):
-    """[#/$defs/ElicitationFormMode/anyOf/1]"""
+    """A form for the user that belongs to a request outside of all sessions.
+
+    [#/$defs/ElicitationFormMode/anyOf/1]
+    """
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `authenticate`."""
 
 
 class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url"):
-    """[#/$defs/ElicitationUrlMode/anyOf/0]"""
+    """A page for the user to visit that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
+    """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url"):
-    """[#/$defs/ElicitationUrlMode/anyOf/1]"""
+    """A page for the user to visit that belongs to a request outside of all sessions.
+
+    [#/$defs/ElicitationUrlMode/anyOf/1]
+    """
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
+    """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `authenticate`."""
 
 
 class CreateElicitationRequestOtherSession(
@@ -886,13 +1663,28 @@ class CreateElicitationRequestOtherSession(
     ),
     reserved=("requestId",),
 ):
-    """[#/$defs/CreateElicitationRequest/anyOf/2/anyOf/0]"""
+    """An elicitation for a session, in a mode that this version does not know.
+
+    Unknown keys are kept, so that it can be stored and passed on; clients must not treat it as a form or a URL.
+    [#/$defs/CreateElicitationRequest/anyOf/2/anyOf/0]
+    """
 
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     mode: str
+    """Name of the mode.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestOtherRequest(
@@ -907,12 +1699,26 @@ class CreateElicitationRequestOtherRequest(
         "toolCallId",
     ),
 ):
-    """[#/$defs/CreateElicitationRequest/anyOf/2/anyOf/1]"""
+    """An elicitation for a request, in a mode that this version does not know.
+
+    Unknown keys are kept, so that it can be stored and passed on; clients must not treat it as a form or a URL.
+    [#/$defs/CreateElicitationRequest/anyOf/2/anyOf/1]
+    """
 
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     mode: str
+    """Name of the mode.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `authenticate`."""
 
 
 CreateElicitationRequest: TypeAlias = Open[
@@ -922,33 +1728,53 @@ CreateElicitationRequest: TypeAlias = Open[
     | CreateElicitationRequestUrlRequest,
     CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest,
 ]
-"""[#/$defs/CreateElicitationRequest]"""
+"""Asks the user for information on behalf of the agent.
+
+The `mode` says how: a form to fill in or a URL to visit. It belongs to a session, perhaps to one of its tool calls,
+or else to a request made outside of all sessions. [#/$defs/CreateElicitationRequest]
+"""
 
 
 ElicitationContentValue: TypeAlias = str | Int64 | float | bool | list[str]
-"""[#/$defs/ElicitationContentValue]"""
+"""A value entered in a form: a text, a number, true or false, or a list of texts.
+
+[#/$defs/ElicitationContentValue]
+"""
 
 
 class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept"):
-    """[#/$defs/CreateElicitationResponse/anyOf/0]"""
+    """The user agreed and gave what a form asked for. [#/$defs/CreateElicitationResponse/anyOf/0]"""
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     content: dict[str, ElicitationContentValue] | None = None
+    """Values by the keys of the requested schema; null or absent when there are none."""
 
 
 class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decline"):
-    """[#/$defs/CreateElicitationResponse/anyOf/1]"""
+    """The user decided against giving the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
-    """[#/$defs/CreateElicitationResponse/anyOf/2]"""
+    """The question was dropped without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationResponseOther(
@@ -960,966 +1786,1781 @@ class CreateElicitationResponseOther(
         "cancel",
     ),
 ):
-    """[#/$defs/CreateElicitationResponse/anyOf/3]"""
+    """An action that this version does not know.
+
+    Its keys are kept, so that it can be stored and passed on; agents must not take it for one of the known actions.
+    [#/$defs/CreateElicitationResponse/anyOf/3]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     action: str
+    """Name of the action.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 CreateElicitationResponse: TypeAlias = Open[
     CreateElicitationResponseAccept | CreateElicitationResponseDecline | CreateElicitationResponseCancel,
     CreateElicitationResponseOther,
 ]
-"""[#/$defs/CreateElicitationResponse]"""
+"""How an elicitation ended, told apart by `action`. [#/$defs/CreateElicitationResponse]"""
 
 
 class EnvVariable(AcpStruct):
-    """[#/$defs/EnvVariable]"""
+    """An environment variable for a process that is about to be started. [#/$defs/EnvVariable]"""
 
     name: str
+    """Key under which the process finds the value."""
     value: str
+    """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateTerminalRequest(AcpStruct):
-    """[#/$defs/CreateTerminalRequest]"""
+    """Runs a command in a new terminal of the client.
+
+    The answer does not wait for the command to end; the agent must release the terminal when it has no more use for
+    it. Needs the client's `terminal` capability. [#/$defs/CreateTerminalRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     command: str
+    """Program to run."""
     args: OrDefault[SkipInvalid[list[str]]] = []
+    """Passed to the program one by one."""
     env: OrDefault[SkipInvalid[list[EnvVariable]]] = []
+    """Variables to set for the program."""
     cwd: OrDefault[str | None] = None
+    """Absolute path to run in; null or absent leaves it to the client."""
     output_byte_limit: OrDefault[UInt64 | None] = None
+    """Bytes of output to keep; null or absent leaves it to the client.
+
+    Once there is more, the client drops text from the start up to a character boundary, so slightly less may
+    remain.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateTerminalResponse(AcpStruct):
-    """[#/$defs/CreateTerminalResponse]"""
+    """Tells the agent which terminal the command runs in. [#/$defs/CreateTerminalResponse]"""
 
     terminal_id: TerminalId
+    """Stands for the terminal in later requests and in tool calls that show it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_update"):
-    """[#/$defs/CurrentModeUpdate]"""
+    """The session works in another mode from now on.
+
+    The agent sends it, also for changes that it makes on its own. [#/$defs/CurrentModeUpdate]
+    """
 
     session_update: ClassVar[Literal["current_mode_update"]] = "current_mode_update"
     current_mode_id: SessionModeId
+    """New mode, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DeleteSessionRequest(AcpStruct):
-    """[#/$defs/DeleteSessionRequest]"""
+    """Removes a session from what `session/list` returns.
+
+    Needs `sessionCapabilities.delete`. [#/$defs/DeleteSessionRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DeleteSessionResponse(AcpStruct):
-    """[#/$defs/DeleteSessionResponse]"""
+    """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Position(AcpStruct):
-    """[#/$defs/Position]"""
+    """A place in a text document. [#/$defs/Position]"""
 
     line: UInt32
+    """Line, counted from 0."""
     character: UInt32
+    """Offset within the line, counted from 0 in units of the agreed `positionEncoding`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Range(AcpStruct):
-    """[#/$defs/Range]"""
+    """A stretch of text in a document, between two positions. [#/$defs/Range]"""
 
     start: Position
+    """First position in the range."""
     end: Position
+    """Position just behind the range, which is not part of it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextDocumentContentChangeEvent(AcpStruct):
-    """[#/$defs/TextDocumentContentChangeEvent]"""
+    """One change to the text of a document: a range of it or all of it. [#/$defs/TextDocumentContentChangeEvent]"""
 
     range: Range | None = None
+    """What was replaced; null or absent means the whole document."""
     text: str
+    """What stands there now."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidChangeDocumentNotification(AcpStruct):
-    """[#/$defs/DidChangeDocumentNotification]"""
+    """Tells the agent that the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: str
+    """Document that changed."""
     version: Int64
+    """Version of the document after the changes."""
     content_changes: OrDefault[SkipInvalid[list[TextDocumentContentChangeEvent]]]
+    """Changes, to be applied in this order."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidCloseDocumentNotification(AcpStruct):
-    """[#/$defs/DidCloseDocumentNotification]"""
+    """Tells the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: str
+    """Document that was closed."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidFocusDocumentNotification(AcpStruct):
-    """[#/$defs/DidFocusDocumentNotification]"""
+    """Tells the agent which document the user has turned to. [#/$defs/DidFocusDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: str
+    """Document that is now in front."""
     version: Int64
+    """Version of the document at this time."""
     position: Position
+    """Where the cursor is."""
     visible_range: Range
+    """Part of the document that the user can see."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidOpenDocumentNotification(AcpStruct):
-    """[#/$defs/DidOpenDocumentNotification]"""
+    """Tells the agent that the user opened a document, and what it contains.
+
+    [#/$defs/DidOpenDocumentNotification]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: str
+    """Document that was opened."""
     language_id: str
+    """Language of the document in the editor's terms, such as `python`."""
     version: Int64
+    """Version of the document at this time; changes refer to it and raise it."""
     text: str
+    """Whole text of the document."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidSaveDocumentNotification(AcpStruct):
-    """[#/$defs/DidSaveDocumentNotification]"""
+    """Tells the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: str
+    """Document that was saved."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Diff(AcpStruct, tag_field="type", tag="diff"):
-    """[#/$defs/Diff]"""
+    """A change to one file, given as its text before and after. [#/$defs/Diff]"""
 
     type: ClassVar[Literal["diff"]] = "diff"
     path: str
+    """Absolute path of the file."""
     old_text: OrDefault[str | None] = None
+    """Text before the change; null or absent means a new file."""
     new_text: str
+    """Text after the change."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisableProviderRequest(AcpStruct):
-    """[#/$defs/DisableProviderRequest]"""
+    """Switches a provider of language models off.
+
+    It must not name one that the agent lists as `required`. [#/$defs/DisableProviderRequest]
+    """
 
     provider_id: ProviderId
+    """Provider to switch off, from `providers/list`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisableProviderResponse(AcpStruct):
-    """[#/$defs/DisableProviderResponse]"""
+    """Confirms that the provider is off. [#/$defs/DisableProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisconnectMcpRequest(AcpStruct):
-    """[#/$defs/DisconnectMcpRequest]"""
+    """Closes a connection to an MCP server that is reached over ACP. [#/$defs/DisconnectMcpRequest]"""
 
     connection_id: McpConnectionId
+    """Connection to close; no message may use it afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisconnectMcpResponse(AcpStruct):
-    """[#/$defs/DisconnectMcpResponse]"""
+    """Confirms that the connection is closed. [#/$defs/DisconnectMcpResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationAcceptAction(AcpStruct):
-    """[#/$defs/ElicitationAcceptAction]"""
+    """What the user entered, the part that the action `accept` adds to an answer.
+
+    [#/$defs/ElicitationAcceptAction]
+    """
 
     content: dict[str, ElicitationContentValue] | None = None
+    """Values by the keys of the requested schema; null or absent when there are none."""
 
 
 class ElicitationFormModeSession(AcpStruct):
-    """[#/$defs/ElicitationFormMode/anyOf/0]"""
+    """What the mode `form` adds to an elicitation that belongs to a session.
+
+    [#/$defs/ElicitationFormMode/anyOf/0]
+    """
 
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationFormModeRequest(AcpStruct):
-    """[#/$defs/ElicitationFormMode/anyOf/1]"""
+    """What the mode `form` adds to an elicitation that belongs to a request.
+
+    [#/$defs/ElicitationFormMode/anyOf/1]
+    """
 
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `authenticate`."""
 
 
 ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | ElicitationFormModeRequest]
-"""[#/$defs/ElicitationFormMode]"""
+"""What the mode `form` adds to an elicitation, including what the form belongs to. [#/$defs/ElicitationFormMode]"""
 
 
 class ElicitationRequestScope(AcpStruct):
-    """[#/$defs/ElicitationRequestScope]"""
+    """Ties an elicitation to a request outside of all sessions, as happens while signing in.
+
+    [#/$defs/ElicitationRequestScope]
+    """
 
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `authenticate`."""
 
 
 class ElicitationSessionScope(AcpStruct):
-    """[#/$defs/ElicitationSessionScope]"""
+    """Ties an elicitation to a session and perhaps to one of its tool calls.
+
+    The latter lets an agent pass on what an MCP server wants to know during the call.
+    [#/$defs/ElicitationSessionScope]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationUrlModeSession(AcpStruct):
-    """[#/$defs/ElicitationUrlMode/anyOf/0]"""
+    """What the mode `url` adds to an elicitation that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationUrlModeRequest(AcpStruct):
-    """[#/$defs/ElicitationUrlMode/anyOf/1]"""
+    """What the mode `url` adds to an elicitation that belongs to a request. [#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `authenticate`."""
 
 
 ElicitationUrlMode: TypeAlias = Untagged[ElicitationUrlModeSession | ElicitationUrlModeRequest]
-"""[#/$defs/ElicitationUrlMode]"""
+"""What the mode `url` adds to an elicitation, including what the visit belongs to. [#/$defs/ElicitationUrlMode]"""
 
 
 class Error(AcpStruct):
-    """[#/$defs/Error]"""
+    """Why a request failed, in the form that JSON-RPC defines. [#/$defs/Error]"""
 
     code: ErrorCode
+    """Kind of failure, for programs to act on."""
     message: str
+    """One short sentence about the failure, for people to read."""
     data: OrDefault[Any] = None
+    """Any further JSON about the failure; null counts as absent."""
 
 
 ExtNotification: TypeAlias = Any
-"""[#/$defs/ExtNotification]"""
+"""Params of a notification outside of the protocol, whose method starts with `_`.
+
+They may be any JSON and are left untouched. [#/$defs/ExtNotification]
+"""
 
 
 ExtRequest: TypeAlias = Any
-"""[#/$defs/ExtRequest]"""
+"""Params of a request outside of the protocol, whose method starts with `_`.
+
+They may be any JSON and are left untouched. [#/$defs/ExtRequest]
+"""
 
 
 ExtResponse: TypeAlias = Any
-"""[#/$defs/ExtResponse]"""
+"""Result of a request outside of the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
 
 
 class HttpHeader(AcpStruct):
-    """[#/$defs/HttpHeader]"""
+    """A header to send with requests to an MCP server. [#/$defs/HttpHeader]"""
 
     name: str
+    """Header to set, such as `Authorization`."""
     value: str
+    """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
-    """[#/$defs/McpServerHttp]"""
+    """An MCP server that is reached over HTTP. Needs `mcpCapabilities.http`. [#/$defs/McpServerHttp]"""
 
     type: ClassVar[Literal["http"]] = "http"
     name: str
+    """Name of the server for people."""
     url: str
+    """Where the agent sends its requests."""
     headers: list[HttpHeader]
+    """Sent with every request to the server; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerSse(AcpStruct, tag_field="type", tag="sse"):
-    """[#/$defs/McpServerSse]"""
+    """An MCP server that is reached over server-sent events. Needs `mcpCapabilities.sse`. [#/$defs/McpServerSse]"""
 
     type: ClassVar[Literal["sse"]] = "sse"
     name: str
+    """Name of the server for people."""
     url: str
+    """Where the agent connects to."""
     headers: list[HttpHeader]
+    """Sent with every request to the server; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
-    """[#/$defs/McpServerAcp]"""
+    """An MCP server that the client's side provides and that is reached over ACP itself.
+
+    The agent talks to it by `mcp/connect`, `mcp/message` and `mcp/disconnect`. Needs `mcpCapabilities.acp`.
+    [#/$defs/McpServerAcp]
+    """
 
     type: ClassVar[Literal["acp"]] = "acp"
     name: str
+    """Name of the server for people."""
     server_id: McpServerAcpId
+    """Chosen by the side that provides the server. Two such servers on one connection must not share an id."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerStdio(AcpStruct):
-    """[#/$defs/McpServerStdio]"""
+    """An MCP server that the agent starts and talks to over standard input and output.
+
+    It has no `type` on the wire. [#/$defs/McpServerStdio]
+    """
 
     name: str
+    """Name of the server for people."""
     command: str
+    """Absolute path of the program to start."""
     args: list[str]
+    """Passed to the program one by one; may be empty."""
     env: list[EnvVariable]
+    """Variables to set for the program; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 McpServer: TypeAlias = Fallback[McpServerHttp | McpServerSse | McpServerAcp, McpServerStdio]
-"""[#/$defs/McpServer]"""
+"""How to reach an MCP server whose tools and context the agent should use.
+
+All agents can use stdio, which has no `type`; other transports need an entry in `mcpCapabilities`.
+[#/$defs/McpServer]
+"""
 
 
 class ForkSessionRequest(AcpStruct):
-    """[#/$defs/ForkSessionRequest]"""
+    """Starts a new session from the context of an existing one.
+
+    The latter is left alone, so that, for example, a summary of it can be made without a trace in its history.
+    Needs `sessionCapabilities.fork`. [#/$defs/ForkSessionRequest]
+    """
 
     session_id: SessionId
+    """Session whose context is copied."""
     cwd: str
+    """Absolute path of the directory in which the new session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
+    """Absolute paths of all further roots of the new session, in order; none when empty or absent."""
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers that the new session connects to; none when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionMode(AcpStruct):
-    """[#/$defs/SessionMode]"""
+    """A way of working that the agent offers, such as only answering questions. [#/$defs/SessionMode]"""
 
     id: SessionModeId
+    """Sent back as `modeId` to choose the mode."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionModeState(AcpStruct):
-    """[#/$defs/SessionModeState]"""
+    """Modes that a session can be in, and the one it is in. [#/$defs/SessionModeState]"""
 
     current_mode_id: SessionModeId
+    """Mode in force, one of `availableModes`."""
     available_modes: OrDefault[SkipInvalid[list[SessionMode]]]
+    """Modes that `session/set_mode` can choose."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ForkSessionResponse(AcpStruct):
-    """[#/$defs/ForkSessionResponse]"""
+    """Gives the forked session its id and tells how it is set up. [#/$defs/ForkSessionResponse]"""
 
     session_id: SessionId
+    """Id of the new session, not that of the original."""
     modes: OrDefault[SessionModeState | None] = None
+    """Modes to choose from; null or absent when the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
+    """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Implementation(AcpStruct):
-    """[#/$defs/Implementation]"""
+    """Name and version with which a client or an agent introduces itself. [#/$defs/Implementation]"""
 
     name: str
+    """Name for programs, shown to people only if there is no `title`."""
     title: OrDefault[str | None] = None
+    """Name for people; null or absent means that `name` is shown."""
     version: str
+    """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ProtocolVersion: TypeAlias = UInt16
-"""[#/$defs/ProtocolVersion]"""
+"""Number of a protocol version, from 0 to 65535.
+
+It grows only with breaking changes; everything else is announced by capabilities. [#/$defs/ProtocolVersion]
+"""
 
 
 class InitializeRequest(AcpStruct):
-    """[#/$defs/InitializeRequest]"""
+    """Opens a connection; the client sends it once, before anything else.
+
+    It settles the protocol version and tells each side what the other can do. [#/$defs/InitializeRequest]
+    """
 
     protocol_version: ProtocolVersion
+    """Highest version that the client speaks."""
     client_capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
+    """What the agent may ask of the client; nothing special when absent."""
     client_info: OrDefault[Implementation | None] = None
+    """What the client is; worth sending, as later protocol versions demand it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class InitializeResponse(AcpStruct):
-    """[#/$defs/InitializeResponse]"""
+    """Settles the protocol version and tells what the agent can do. [#/$defs/InitializeResponse]"""
 
     protocol_version: ProtocolVersion
+    """Version asked for if the agent speaks it, else the highest that it does.
+
+    A client that does not speak it should disconnect.
+    """
     agent_capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
+    """What the client may ask of the agent; only the baseline when absent."""
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = always_new(list[AuthMethod])
+    """Ways to sign in that the agent offers."""
     agent_info: OrDefault[Implementation | None] = None
+    """What the agent is; worth sending, as later protocol versions demand it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class KillTerminalRequest(AcpStruct):
-    """[#/$defs/KillTerminalRequest]"""
+    """Kills the command in a terminal and keeps the terminal itself.
+
+    Output and exit status can still be asked for, which suits timeouts; the agent has to release the terminal all
+    the same. [#/$defs/KillTerminalRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     terminal_id: TerminalId
+    """Terminal whose command is to end."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class KillTerminalResponse(AcpStruct):
-    """[#/$defs/KillTerminalResponse]"""
+    """Confirms that the command has been killed; the terminal is still there. [#/$defs/KillTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListProvidersRequest(AcpStruct):
-    """[#/$defs/ListProvidersRequest]"""
+    """Asks which providers of language models the client may configure.
+
+    Needs the agent's `providers` capability. [#/$defs/ListProvidersRequest]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ProviderCurrentConfig(AcpStruct):
-    """[#/$defs/ProviderCurrentConfig]"""
+    """Where a provider's requests go at present. Secrets are never part of it. [#/$defs/ProviderCurrentConfig]"""
 
     api_type: LlmProtocol
+    """API that is spoken there."""
     base_url: str
+    """Start of the addresses to which requests go."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ProviderInfo(AcpStruct):
-    """[#/$defs/ProviderInfo]"""
+    """A provider of language models that the client may configure. [#/$defs/ProviderInfo]"""
 
     provider_id: ProviderId
+    """Stands for the provider in `providers/set` and `providers/disable`."""
     supported: OrDefault[SkipInvalid[list[LlmProtocol]]]
+    """APIs to which the provider can be set."""
     required: bool
+    """True when the provider must stay on, so that `providers/disable` is not allowed for it."""
     current: ProviderCurrentConfig | None = None
+    """Where requests go now; null or absent means that the provider is off."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListProvidersResponse(AcpStruct):
-    """[#/$defs/ListProvidersResponse]"""
+    """Providers of language models that the client may configure. [#/$defs/ListProvidersResponse]"""
 
     providers: list[ProviderInfo]
+    """All of them, each with where its requests go at present."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListSessionsRequest(AcpStruct):
-    """[#/$defs/ListSessionsRequest]"""
+    """Asks for the sessions that the agent knows, page by page.
+
+    Needs `sessionCapabilities.list`. [#/$defs/ListSessionsRequest]
+    """
 
     cwd: str | None = None
+    """Absolute path; only sessions that work there are returned. Null or absent asks for all."""
     cursor: str | None = None
+    """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionInfo(AcpStruct):
-    """[#/$defs/SessionInfo]"""
+    """What `session/list` tells about one session. [#/$defs/SessionInfo]"""
 
     session_id: SessionId
+    """Id with which to load, resume or delete the session."""
     cwd: str
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
+    """Absolute paths of all further roots of the session, in order; none when empty or absent."""
     title: OrDefault[str | None] = None
+    """Name of the session for people; null or absent when it has none."""
     updated_at: OrDefault[str | None] = None
+    """Time of the last activity as in ISO 8601; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListSessionsResponse(AcpStruct):
-    """[#/$defs/ListSessionsResponse]"""
+    """One page of the sessions that an agent knows. [#/$defs/ListSessionsResponse]"""
 
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
+    """Sessions of this page, possibly none."""
     next_cursor: OrDefault[str | None] = None
+    """Opaque text with which to ask for the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LoadSessionRequest(AcpStruct):
-    """[#/$defs/LoadSessionRequest]"""
+    """Opens an earlier session and has its conversation replayed.
+
+    The agent restores the session, connects to the MCP servers and sends the history as `session/update`
+    notifications. Needs `loadSession`. [#/$defs/LoadSessionRequest]
+    """
 
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]]
+    """MCP servers to connect to this time."""
     cwd: str
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
+    """Absolute paths of all further roots, in order; none when empty or absent.
+
+    They may differ from those of earlier times as long as `cwd` is that of the session.
+    """
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LoadSessionResponse(AcpStruct):
-    """[#/$defs/LoadSessionResponse]"""
+    """State of a session that has been loaded. [#/$defs/LoadSessionResponse]"""
 
     modes: OrDefault[SessionModeState | None] = None
+    """Modes to choose from; null or absent when the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
+    """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutRequest(AcpStruct):
-    """[#/$defs/LogoutRequest]"""
+    """Signs the user out.
+
+    New sessions need authentication again; what becomes of running ones is not defined. Needs `auth.logout`.
+    [#/$defs/LogoutRequest]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutResponse(AcpStruct):
-    """[#/$defs/LogoutResponse]"""
+    """Confirms that nobody is signed in any more. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MessageMcpNotification(AcpStruct):
-    """[#/$defs/MessageMcpNotification]"""
+    """Carries a notification of MCP over ACP.
+
+    The outer message is a notification as well, so there is no answer. [#/$defs/MessageMcpNotification]
+    """
 
     connection_id: McpConnectionId
+    """Connection that the message belongs to, from the answer to `mcp/connect`."""
     method: str
+    """Method in terms of MCP."""
     params: OrDefault[dict[str, Any] | None] = None
+    """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MessageMcpRequest(AcpStruct):
-    """[#/$defs/MessageMcpRequest]"""
+    """Carries a request of MCP over ACP.
+
+    Either side may send it on an open connection. [#/$defs/MessageMcpRequest]
+    """
 
     connection_id: McpConnectionId
+    """Connection that the message belongs to, from the answer to `mcp/connect`."""
     method: str
+    """Method in terms of MCP, such as `tools/call`."""
     params: dict[str, Any] | None = None
+    """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 MessageMcpResponse: TypeAlias = Any
-"""[#/$defs/MessageMcpResponse]"""
+"""Result of the MCP request that was carried, without any wrapping; it may be any JSON.
+
+[#/$defs/MessageMcpResponse]
+"""
 
 
 class NesDiagnostic(AcpStruct):
-    """[#/$defs/NesDiagnostic]"""
+    """A finding of the editor or its tools about a piece of code. [#/$defs/NesDiagnostic]"""
 
     uri: str
+    """Document that the finding is about."""
     range: Range
+    """Code that the finding is about."""
     severity: NesDiagnosticSeverity
+    """How serious it is."""
     message: str
+    """What was found, in words for people."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEditHistoryEntry(AcpStruct):
-    """[#/$defs/NesEditHistoryEntry]"""
+    """An edit that was made lately. [#/$defs/NesEditHistoryEntry]"""
 
     uri: str
+    """File that was edited."""
     diff: str
+    """The edit, as the text of a diff."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesTextEdit(AcpStruct):
-    """[#/$defs/NesTextEdit]"""
+    """Replaces one range of a document by another text. [#/$defs/NesTextEdit]"""
 
     range: Range
+    """What to replace; an empty range inserts."""
     new_text: str
+    """What to put there; an empty text deletes."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
-    """[#/$defs/NesEditSuggestion]"""
+    """Suggests changes to the text of one file. [#/$defs/NesEditSuggestion]"""
 
     kind: ClassVar[Literal["edit"]] = "edit"
     id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: str
+    """File to change."""
     edits: list[NesTextEdit]
+    """Replacements that make up the suggestion."""
     cursor_position: OrDefault[Position | None] = None
+    """Where to put the cursor afterwards; null or absent leaves it to the client."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesExcerpt(AcpStruct):
-    """[#/$defs/NesExcerpt]"""
+    """A run of lines from a file. [#/$defs/NesExcerpt]"""
 
     start_line: UInt32
+    """First line, counted from 0."""
     end_line: UInt32
+    """Last line, counted from 0; whether it is still part of the excerpt is not specified."""
     text: str
+    """The lines themselves."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
-    """[#/$defs/NesJumpSuggestion]"""
+    """Suggests to go to another place. Only for clients that announced `nes.jump`. [#/$defs/NesJumpSuggestion]"""
 
     kind: ClassVar[Literal["jump"]] = "jump"
     id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: str
+    """File to go to."""
     position: Position
+    """Place in that file."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesOpenFile(AcpStruct):
-    """[#/$defs/NesOpenFile]"""
+    """A file that is open in the editor. [#/$defs/NesOpenFile]"""
 
     uri: str
+    """Address of the file."""
     language_id: str
+    """Language of the file in the editor's terms, such as `python`."""
     visible_range: OrDefault[Range | None] = None
+    """Part that the user can see; null or absent when none is visible."""
     last_focused_ms: OrDefault[UInt64 | None] = None
+    """When the user last turned to the file, in milliseconds since 1970; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRecentFile(AcpStruct):
-    """[#/$defs/NesRecentFile]"""
+    """A file that the user had to do with lately. [#/$defs/NesRecentFile]"""
 
     uri: str
+    """Address of the file."""
     language_id: str
+    """Language of the file in the editor's terms, such as `python`."""
     text: str
+    """Whole text of the file."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRelatedSnippet(AcpStruct):
-    """[#/$defs/NesRelatedSnippet]"""
+    """Code from one file that has to do with the place of the cursor. [#/$defs/NesRelatedSnippet]"""
 
     uri: str
+    """File that the code is taken from."""
     excerpts: list[NesExcerpt]
+    """Pieces of that file."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
-    """[#/$defs/NesRenameSuggestion]"""
+    """Suggests to rename a symbol everywhere.
+
+    Only for clients that announced `nes.rename`. [#/$defs/NesRenameSuggestion]
+    """
 
     kind: ClassVar[Literal["rename"]] = "rename"
     id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: str
+    """File in which the symbol stands."""
     position: Position
+    """Place of the symbol in that file."""
     new_name: str
+    """What the symbol is to be called."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRepository(AcpStruct):
-    """[#/$defs/NesRepository]"""
+    """The Git repository in which the user works. [#/$defs/NesRepository]"""
 
     name: str
+    """Name of the repository without its owner."""
     owner: str
+    """Person or organization that the repository belongs to."""
     remote_url: str
+    """Where the repository is hosted."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndReplace"):
-    """[#/$defs/NesSearchAndReplaceSuggestion]"""
+    """Suggests to replace every occurrence of a text in a file.
+
+    Only for clients that announced `nes.searchAndReplace`. [#/$defs/NesSearchAndReplaceSuggestion]
+    """
 
     kind: ClassVar[Literal["searchAndReplace"]] = "searchAndReplace"
     id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: str
+    """File to search."""
     search: str
+    """What to look for; a pattern if `isRegex` is true."""
     replace: str
+    """What to put in its place."""
     is_regex: bool | None = None
+    """True when `search` is a regular expression; null or absent means that it is plain text."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesUserAction(AcpStruct):
-    """[#/$defs/NesUserAction]"""
+    """Something that the user did in the editor, such as typing or moving the cursor. [#/$defs/NesUserAction]"""
 
     action: str
+    """What was done, such as `insertChar` or `cursorMovement`."""
     uri: str
+    """File in which it was done."""
     position: Position
+    """Where in the file it was done."""
     timestamp_ms: UInt64
+    """When it was done, in milliseconds since 1970."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSuggestContext(AcpStruct):
-    """[#/$defs/NesSuggestContext]"""
+    """What the client knows around a request for a suggestion.
+
+    It holds the parts that the agent asked for in its capabilities. [#/$defs/NesSuggestContext]
+    """
 
     recent_files: list[NesRecentFile] | None = None
+    """Files that the user had to do with lately; null or absent when not asked for or not known."""
     related_snippets: list[NesRelatedSnippet] | None = None
+    """Code that has to do with the place of the cursor; null or absent when not asked for or not known."""
     edit_history: list[NesEditHistoryEntry] | None = None
+    """Edits that were made lately; null or absent when not asked for or not known."""
     user_actions: list[NesUserAction] | None = None
+    """What the user did lately; null or absent when not asked for or not known."""
     open_files: list[NesOpenFile] | None = None
+    """Files that are open in the editor; null or absent when not asked for or not known."""
     diagnostics: list[NesDiagnostic] | None = None
+    """Errors and warnings that the editor shows; null or absent when not asked for or not known."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 NesSuggestion: TypeAlias = Closed[
     NesEditSuggestion | NesJumpSuggestion | NesRenameSuggestion | NesSearchAndReplaceSuggestion
 ]
-"""[#/$defs/NesSuggestion]"""
+"""An edit or a step in the editor that the agent suggests, told apart by `kind`.
+
+Kinds other than `edit` are only for clients that announced them. [#/$defs/NesSuggestion]
+"""
 
 
 class NewSessionRequest(AcpStruct):
-    """[#/$defs/NewSessionRequest]"""
+    """Starts a conversation.
+
+    The agent makes a session, connects to the MCP servers and returns an id; it may fail with the code -32000 if
+    the user has to sign in first. [#/$defs/NewSessionRequest]
+    """
 
     cwd: str
+    """Absolute path of the directory to work in, from which relative paths start."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
+    """Absolute paths of further roots that the session may use; none when empty or absent.
+
+    They do not change what `cwd` means.
+    """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]]
+    """MCP servers to connect to; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NewSessionResponse(AcpStruct):
-    """[#/$defs/NewSessionResponse]"""
+    """Gives the new session its id and tells how it is set up. [#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
+    """Chosen by the agent; it stands for the session in all later messages."""
     modes: OrDefault[SessionModeState | None] = None
+    """Modes to choose from; null or absent when the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
+    """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
-    """[#/$defs/Notice]"""
+    """Advice for the user that is no part of the conversation.
+
+    It is an event of the moment and is not kept; the agent must not count on anybody seeing it, and clients may
+    ignore it. [#/$defs/Notice]
+    """
 
     session_update: ClassVar[Literal["notice"]] = "notice"
     severity: NoticeSeverity
+    """How serious it is; a hint for display."""
     title: Annotated[str, Advice(min_length=1)]
+    """What there is to say, as plain text that is understood on its own; never empty."""
     description: OrDefault[str | None] = None
+    """Details or advice as plain text; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data about this notice alone; null and absent mean none."""
 
 
 class PermissionOption(AcpStruct):
-    """[#/$defs/PermissionOption]"""
+    """One answer that the user may give to a permission request. [#/$defs/PermissionOption]"""
 
     option_id: PermissionOptionId
+    """Sent back if the user gives this answer."""
     name: str
+    """Label of the answer, as on a button."""
     kind: PermissionOptionKind
+    """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanEntry(AcpStruct):
-    """[#/$defs/PlanEntry]"""
+    """One step of the agent's plan. [#/$defs/PlanEntry]"""
 
     content: str
+    """What the step is to achieve, in words for people."""
     priority: PlanEntryPriority
+    """How much the step matters to the goal."""
     status: PlanEntryStatus
+    """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
-    """[#/$defs/Plan]"""
+    """What the agent means to do, step by step.
+
+    A plan update replaces the whole plan, so each one carries all entries with their current status. [#/$defs/Plan]
+    """
 
     session_update: ClassVar[Literal["plan"]] = "plan"
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
+    """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanFile(AcpStruct, tag_field="type", tag="file"):
-    """[#/$defs/PlanFile]"""
+    """A plan that stands in a file. [#/$defs/PlanFile]"""
 
     type: ClassVar[Literal["file"]] = "file"
     plan_id: PlanId
+    """Plan whose content this is."""
     uri: str
+    """File that holds the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
-    """[#/$defs/PlanItems]"""
+    """A plan made of entries.
+
+    Each update replaces the plan of that id whole, so it carries all entries with their current status.
+    [#/$defs/PlanItems]
+    """
 
     type: ClassVar[Literal["items"]] = "items"
     plan_id: PlanId
+    """Plan whose content this is."""
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
+    """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
-    """[#/$defs/PlanMarkdown]"""
+    """A plan written as Markdown. [#/$defs/PlanMarkdown]"""
 
     type: ClassVar[Literal["markdown"]] = "markdown"
     plan_id: PlanId
+    """Plan whose content this is."""
     content: str
+    """Whole text of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
-    """[#/$defs/PlanRemoved]"""
+    """Takes a plan away; the client should show it no longer.
+
+    Agents send it only to clients that announced `plan`. [#/$defs/PlanRemoved]
+    """
 
     session_update: ClassVar[Literal["plan_removed"]] = "plan_removed"
     plan_id: PlanId
+    """Plan that is gone."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 PlanUpdateContent: TypeAlias = Closed[PlanItems | PlanFile | PlanMarkdown]
-"""[#/$defs/PlanUpdateContent]"""
+"""Content of a plan as entries, as a file or as Markdown, told apart by `type`. [#/$defs/PlanUpdateContent]"""
 
 
 class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
-    """[#/$defs/PlanUpdate]"""
+    """New content for one of the plans of a session.
+
+    Agents send it only to clients that announced `plan`. [#/$defs/PlanUpdate]
+    """
 
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
     plan: PlanUpdateContent
+    """Content of the plan from now on, with the id of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptRequest(AcpStruct):
-    """[#/$defs/PromptRequest]"""
+    """Sends the user's message and starts a prompt turn.
+
+    The answer comes when the turn is over; until then the agent streams updates and may make requests of its own.
+    [#/$defs/PromptRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     prompt: list[ContentBlock]
+    """The user's message in order, together with what it refers to.
+
+    Blocks other than text and resource links need a prompt capability; an embedded resource is better than a link
+    where allowed, as the agent may be unable to follow the link.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Usage(AcpStruct):
-    """[#/$defs/Usage]"""
+    """Tokens that language models have read and written.
+
+    It is not specified clearly whether the counts are those of one turn or of the whole session, so adding them up
+    may count twice. [#/$defs/Usage]
+    """
 
     total_tokens: UInt64
+    """Sum of all kinds of tokens."""
     input_tokens: UInt64
+    """Tokens that models have read."""
     output_tokens: UInt64
+    """Tokens that models have written."""
     thought_tokens: OrDefault[UInt64 | None] = None
+    """Tokens spent on reasoning; null or absent when unknown."""
     cached_read_tokens: OrDefault[UInt64 | None] = None
+    """Tokens that came from a cache; null or absent when unknown."""
     cached_write_tokens: OrDefault[UInt64 | None] = None
+    """Tokens that were put into a cache; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptResponse(AcpStruct):
-    """[#/$defs/PromptResponse]"""
+    """Ends a prompt turn; no further update belongs to it. [#/$defs/PromptResponse]"""
 
     stop_reason: StopReason
+    """What ended the turn; after `session/cancel` it must be `cancelled`."""
     usage: OrDefault[Usage | None] = None
+    """Tokens that were used; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReadTextFileRequest(AcpStruct):
-    """[#/$defs/ReadTextFileRequest]"""
+    """Reads a text file through the client.
+
+    Needs the client's `fs.readTextFile` capability. [#/$defs/ReadTextFileRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     path: str
+    """Absolute path of the file."""
     line: OrDefault[UInt32 | None] = None
+    """First line to return, counted from 1; null or absent starts at the top."""
     limit: OrDefault[UInt32 | None] = None
+    """Most lines to return; null or absent returns everything up to the end."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReadTextFileResponse(AcpStruct):
-    """[#/$defs/ReadTextFileResponse]"""
+    """Text that the client has read from a file. [#/$defs/ReadTextFileResponse]"""
 
     content: str
+    """The lines asked for, as one text."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RejectNesNotification(AcpStruct):
-    """[#/$defs/RejectNesNotification]"""
+    """Tells the agent that a suggestion was not taken. [#/$defs/RejectNesNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     id: NesSuggestionId
+    """Suggestion that was not taken."""
     reason: OrDefault[NesRejectReason | None] = None
+    """Why it was not taken; null or absent when the client does not say."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReleaseTerminalRequest(AcpStruct):
-    """[#/$defs/ReleaseTerminalRequest]"""
+    """Gives up a terminal; its command is killed if it still runs.
+
+    No request can use the id afterwards, but tool calls in which the terminal was embedded before go on showing its
+    output. [#/$defs/ReleaseTerminalRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     terminal_id: TerminalId
+    """Terminal that the agent needs no longer."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReleaseTerminalResponse(AcpStruct):
-    """[#/$defs/ReleaseTerminalResponse]"""
+    """Confirms that the terminal is gone. [#/$defs/ReleaseTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
-    """[#/$defs/RequestPermissionOutcome/oneOf/0]"""
+    """Nobody chose, since the turn was canceled meanwhile.
+
+    After `session/cancel` the client must answer every pending permission request in this way.
+    [#/$defs/RequestPermissionOutcome/oneOf/0]
+    """
 
     outcome: ClassVar[Literal["cancelled"]] = "cancelled"
 
 
 class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
-    """[#/$defs/SelectedPermissionOutcome]"""
+    """The user picked one of the answers on offer. [#/$defs/SelectedPermissionOutcome]"""
 
     outcome: ClassVar[Literal["selected"]] = "selected"
     option_id: PermissionOptionId
+    """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 RequestPermissionOutcome: TypeAlias = Closed[RequestPermissionOutcomeCancelled | SelectedPermissionOutcome]
-"""[#/$defs/RequestPermissionOutcome]"""
+"""The user's decision, or the news that none will be made. [#/$defs/RequestPermissionOutcome]"""
 
 
 class Terminal(AcpStruct, tag_field="type", tag="terminal"):
-    """[#/$defs/Terminal]"""
+    """Shows a terminal and its live output within a tool call.
+
+    It should be embedded before the agent releases the terminal; the client goes on showing the output after that.
+    [#/$defs/Terminal]
+    """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
+    """Terminal to show, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ToolCallContent: TypeAlias = Closed[Content | Diff | Terminal]
-"""[#/$defs/ToolCallContent]"""
+"""Something that a tool call produced: a content block, a diff or a terminal. [#/$defs/ToolCallContent]"""
 
 
 class ToolCallLocation(AcpStruct):
-    """[#/$defs/ToolCallLocation]"""
+    """A file on which a tool call works. Editors that follow the agent can open it. [#/$defs/ToolCallLocation]"""
 
     path: str
+    """Absolute path of the file."""
     line: OrDefault[UInt32 | None] = None
+    """Line of interest; null or absent means the file as a whole.
+
+    Unlike for `fs/read_text_file`, it is not specified whether counting starts at 0 or at 1.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallUpdate(AcpStruct):
-    """[#/$defs/ToolCallUpdate]"""
+    """Changes to one tool call; only what changed is sent.
+
+    Fields that are null or absent stay as they are, and collections are replaced whole. [#/$defs/ToolCallUpdate]
+    """
 
     tool_call_id: ToolCallId
+    """Call that changes, by the id from its first report."""
     kind: OrDefault[ToolKind | None] = None
+    """New class of the tool; null or absent leaves it as it is."""
     status: OrDefault[ToolCallStatus | None] = None
+    """How far the call has come by now; null or absent leaves it as it is."""
     title: OrDefault[str | None] = None
+    """New words for the user on what the call does; null or absent leaves them as they are."""
     name: OrDefault[str | None] = None
+    """New name of the tool for programs; null or absent leaves it as it is."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]] | None] = None
+    """Replaces everything the call has produced so far; null or absent leaves it as it is."""
     locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None] = None
+    """Replaces the whole list of files; null or absent leaves it as it is."""
     raw_input: OrDefault[Any] = None
+    """New input of the tool as any JSON; null or absent leaves it as it is."""
     raw_output: OrDefault[Any] = None
+    """New output of the tool as any JSON; null or absent leaves it as it is."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionRequest(AcpStruct):
-    """[#/$defs/RequestPermissionRequest]"""
+    """Asks the user whether a tool call may go ahead.
+
+    The agent sends it before a sensitive step and waits; the client shows the options and returns the one chosen.
+    [#/$defs/RequestPermissionRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call: ToolCallUpdate
+    """Call to decide on; what is left out here is as it was last reported."""
     options: list[PermissionOption]
+    """Answers from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionResponse(AcpStruct):
-    """[#/$defs/RequestPermissionResponse]"""
+    """Answers a permission request of the agent. [#/$defs/RequestPermissionResponse]"""
 
     outcome: RequestPermissionOutcome
+    """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResumeSessionRequest(AcpStruct):
-    """[#/$defs/ResumeSessionRequest]"""
+    """Takes up an earlier session without replaying its messages.
+
+    It suits agents that can go on with a session but cannot return its history. Needs `sessionCapabilities.resume`.
+    [#/$defs/ResumeSessionRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     cwd: str
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
+    """Absolute paths of all further roots, in order; none when empty or absent.
+
+    They may differ from those of earlier times as long as `cwd` is that of the session.
+    """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers to connect to this time; none when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResumeSessionResponse(AcpStruct):
-    """[#/$defs/ResumeSessionResponse]"""
+    """State of a session that has been taken up again. [#/$defs/ResumeSessionResponse]"""
 
     modes: OrDefault[SessionModeState | None] = None
+    """Modes to choose from; null or absent when the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
+    """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigBoolean(AcpStruct):
-    """[#/$defs/SessionConfigBoolean]"""
+    """What the type `boolean` adds to a configuration option. [#/$defs/SessionConfigBoolean]"""
 
     current_value: bool
+    """True when the option is on."""
 
 
 class SessionConfigSelect(AcpStruct):
-    """[#/$defs/SessionConfigSelect]"""
+    """What the type `select` adds to a configuration option. [#/$defs/SessionConfigSelect]"""
 
     current_value: SessionConfigValueId
+    """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
+    """Values to choose from, flat or in groups."""
 
 
 class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_update"):
-    """[#/$defs/SessionInfoUpdate]"""
+    """Changes to what is known about the session; only what changed is sent.
+
+    The agent uses it, for example, to give a session a title once its topic is clear. [#/$defs/SessionInfoUpdate]
+    """
 
     session_update: ClassVar[Literal["session_info_update"]] = "session_info_update"
     title: OrDefault[str | None | UnsetType] = UNSET
+    """Name for people; null removes it, and when absent it stays as it is."""
     updated_at: OrDefault[str | None | UnsetType] = UNSET
+    """Time of the last activity as in ISO 8601; null removes it, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
-    """[#/$defs/SessionUpdate/oneOf/0]"""
+    """The next piece of a message by the user, as when a loaded session is replayed.
+
+    [#/$defs/SessionUpdate/oneOf/0]
+    """
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
 
 
 class SessionUpdateAgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
-    """[#/$defs/SessionUpdate/oneOf/1]"""
+    """The next piece of what the agent says to the user. [#/$defs/SessionUpdate/oneOf/1]"""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
 class SessionUpdateAgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
-    """[#/$defs/SessionUpdate/oneOf/2]"""
+    """The next piece of what the agent thinks on its way to an answer. [#/$defs/SessionUpdate/oneOf/2]"""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
 
 
 class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
-    """[#/$defs/ToolCall]"""
+    """First report of a tool call, which the agent carries out because the model asked for it.
+
+    Later reports of the same call come as `tool_call_update`. [#/$defs/ToolCall]
+    """
 
     session_update: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call_id: ToolCallId
+    """Chosen by the agent; later updates refer to the call by it."""
     title: str
+    """What the call does, in words for the user."""
     name: OrDefault[str | None] = None
+    """Name of the tool for programs; null or absent when there is none."""
     kind: OrDefault[ToolKind] = ToolKind.OTHER
+    """Class of the tool, for display; absent means `other`."""
     status: OrDefault[ToolCallStatus] = ToolCallStatus.PENDING
+    """How far the call has come; absent means `pending`."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]]] = []
+    """What the call has produced so far; nothing when absent."""
     locations: OrDefault[SkipInvalid[list[ToolCallLocation]]] = []
+    """Files that the call works on, so that editors can follow it; none when absent."""
     raw_input: OrDefault[Any] = None
+    """Input of the tool as any JSON; null counts as absent."""
     raw_output: OrDefault[Any] = None
+    """Output of the tool as any JSON; null counts as absent."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
-    """[#/$defs/SessionUpdate/oneOf/4]"""
+    """Progress or results of a tool call that was reported before.
+
+    Absent fields stay as they are; collections are replaced whole. [#/$defs/SessionUpdate/oneOf/4]
+    """
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
-    """[#/$defs/UsageUpdate]"""
+    """How full the context of the session is, and what the session has cost so far. [#/$defs/UsageUpdate]"""
 
     session_update: ClassVar[Literal["usage_update"]] = "usage_update"
     used: UInt64
+    """Tokens in the context at present."""
     size: UInt64
+    """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None] = None
+    """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 SessionUpdate: TypeAlias = Closed[
@@ -1940,174 +3581,329 @@ SessionUpdate: TypeAlias = Closed[
     | CompactionUpdate
     | CompactionSummaryChunk
 ]
-"""[#/$defs/SessionUpdate]"""
+"""Something that happened in a session, told apart by `sessionUpdate`. [#/$defs/SessionUpdate]"""
 
 
 class SessionNotification(AcpStruct):
-    """[#/$defs/SessionNotification]"""
+    """Tells the client what happens in a session.
+
+    The agent streams messages, tool calls and plans in this way. Clients accept it after `session/cancel` too, as
+    last updates may come before the prompt is answered. [#/$defs/SessionNotification]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     update: SessionUpdate
+    """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetProviderRequest(AcpStruct):
-    """[#/$defs/SetProviderRequest]"""
+    """Sets where a provider's requests go.
+
+    It replaces the whole configuration of that provider. [#/$defs/SetProviderRequest]
+    """
 
     provider_id: ProviderId
+    """Provider to configure, from `providers/list`."""
     api_type: LlmProtocol
+    """API to speak, one of those in `supported`."""
     base_url: str
+    """Start of the addresses to which requests go."""
     headers: dict[str, str] = {}
+    """All headers to send with requests, credentials included; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetProviderResponse(AcpStruct):
-    """[#/$defs/SetProviderResponse]"""
+    """Confirms that the provider is configured. [#/$defs/SetProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/0]"""
+    """Turns a setting on or off. [#/$defs/SetSessionConfigOptionRequest/anyOf/0]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     value: bool
+    """True turns the setting on, false turns it off."""
 
 
 class SetSessionConfigOptionRequestValueId(AcpStruct):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/1]"""
+    """Chooses one of the values of a setting.
+
+    It has no `type` on the wire. [#/$defs/SetSessionConfigOptionRequest/anyOf/1]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     value: SessionConfigValueId
+    """Id of the chosen value, one of the setting's `options`."""
 
 
 SetSessionConfigOptionRequest: TypeAlias = Fallback[
     SetSessionConfigOptionRequestBoolean, SetSessionConfigOptionRequestValueId
 ]
-"""[#/$defs/SetSessionConfigOptionRequest]"""
+"""Changes a setting of a session.
+
+With the `type` `boolean` the value is true or false, else it is the id of one of the option's values.
+[#/$defs/SetSessionConfigOptionRequest]
+"""
 
 
 class SetSessionConfigOptionResponse(AcpStruct):
-    """[#/$defs/SetSessionConfigOptionResponse]"""
+    """Settings of the session after the change. [#/$defs/SetSessionConfigOptionResponse]"""
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
+    """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetSessionModeRequest(AcpStruct):
-    """[#/$defs/SetSessionModeRequest]"""
+    """Puts a session into another mode.
+
+    The client may send it at any time, even while the agent is busy with a prompt. [#/$defs/SetSessionModeRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     mode_id: SessionModeId
+    """Mode to change to, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetSessionModeResponse(AcpStruct):
-    """[#/$defs/SetSessionModeResponse]"""
+    """Confirms that the session is in the chosen mode. [#/$defs/SetSessionModeResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class WorkspaceFolder(AcpStruct):
-    """[#/$defs/WorkspaceFolder]"""
+    """A folder that belongs to the workspace of the user. [#/$defs/WorkspaceFolder]"""
 
     uri: str
+    """Address of the folder."""
     name: str
+    """Name of the folder as the editor shows it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StartNesRequest(AcpStruct):
-    """[#/$defs/StartNesRequest]"""
+    """Starts a session for suggested edits and tells the agent where the user works.
+
+    Needs the agent's `nes` capability. [#/$defs/StartNesRequest]
+    """
 
     workspace_uri: OrDefault[str | None] = None
+    """Root of the workspace; null or absent when there is none."""
     workspace_folders: list[WorkspaceFolder] | None = None
+    """Folders of the workspace; null or absent when the client does not say."""
     repository: OrDefault[NesRepository | None] = None
+    """Git repository of the workspace; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StartNesResponse(AcpStruct):
-    """[#/$defs/StartNesResponse]"""
+    """Gives the session for suggested edits its id. [#/$defs/StartNesResponse]"""
 
     session_id: SessionId
+    """Chosen by the agent; it stands for the session in `nes/*` and `document/*` messages."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SuggestNesRequest(AcpStruct):
-    """[#/$defs/SuggestNesRequest]"""
+    """Asks what the user might want to change next.
+
+    The client sends it while the user works in a document. [#/$defs/SuggestNesRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: str
+    """Document in which the user works."""
     version: Int64
+    """Version of the document to which the positions refer."""
     position: Position
+    """Where the cursor is."""
     selection: Range | None = None
+    """Text that is selected; null or absent when there is none."""
     trigger_kind: NesTriggerKind
+    """What made the client ask."""
     context: NesSuggestContext | None = None
+    """More about the user's work, as far as the agent asked for it; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SuggestNesResponse(AcpStruct):
-    """[#/$defs/SuggestNesResponse]"""
+    """Edits that the agent suggests at this point. [#/$defs/SuggestNesResponse]"""
 
     suggestions: list[NesSuggestion]
+    """Suggestions, possibly none; the client reports by `nes/accept` or `nes/reject` what became of them."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalExitStatus(AcpStruct):
-    """[#/$defs/TerminalExitStatus]"""
+    """How the command in a terminal ended. [#/$defs/TerminalExitStatus]"""
 
     exit_code: OrDefault[UInt32 | None] = None
+    """Status with which the process exited; null or absent if a signal ended it."""
     signal: OrDefault[str | None] = None
+    """Signal that ended the process; null or absent if it exited by itself."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalOutputRequest(AcpStruct):
-    """[#/$defs/TerminalOutputRequest]"""
+    """Asks for the output of a terminal up to now.
+
+    The client answers at once, whether or not the command has ended. [#/$defs/TerminalOutputRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     terminal_id: TerminalId
+    """Terminal to look at, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalOutputResponse(AcpStruct):
-    """[#/$defs/TerminalOutputResponse]"""
+    """Output of a terminal up to now. [#/$defs/TerminalOutputResponse]"""
 
     output: str
+    """What the client has kept of the output, within the byte limit of the terminal."""
     truncated: bool
+    """True when the start of the output was dropped to stay within the byte limit."""
     exit_status: OrDefault[TerminalExitStatus | None] = None
+    """How the command ended; null or absent while it is running."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class WaitForTerminalExitRequest(AcpStruct):
-    """[#/$defs/WaitForTerminalExitRequest]"""
+    """Waits for the command in a terminal to end.
+
+    The answer takes as long as the command does. [#/$defs/WaitForTerminalExitRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     terminal_id: TerminalId
+    """Terminal to wait for, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class WaitForTerminalExitResponse(AcpStruct):
-    """[#/$defs/WaitForTerminalExitResponse]"""
+    """How the command that was waited for ended. [#/$defs/WaitForTerminalExitResponse]"""
 
     exit_code: OrDefault[UInt32 | None] = None
+    """Status with which the process exited; null or absent if a signal ended it."""
     signal: OrDefault[str | None] = None
+    """Signal that ended the process; null or absent if it exited by itself."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class WriteTextFileRequest(AcpStruct):
-    """[#/$defs/WriteTextFileRequest]"""
+    """Writes a text file through the client, be it a new or an existing one.
+
+    Needs the client's `fs.writeTextFile` capability. [#/$defs/WriteTextFileRequest]
+    """
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     path: str
+    """Absolute path of the file."""
     content: str
+    """Whole text that the file has afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class WriteTextFileResponse(AcpStruct):
-    """[#/$defs/WriteTextFileResponse]"""
+    """Confirms that the file has been written. [#/$defs/WriteTextFileResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """

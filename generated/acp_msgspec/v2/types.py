@@ -50,24 +50,40 @@ class AgentAuthCapabilities(AcpStruct):
     """[#/$defs/AgentAuthCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptImageCapabilities(AcpStruct):
     """[#/$defs/PromptImageCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptAudioCapabilities(AcpStruct):
     """[#/$defs/PromptAudioCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
     """[#/$defs/PromptEmbeddedContextCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptCapabilities(AcpStruct):
@@ -77,18 +93,30 @@ class PromptCapabilities(AcpStruct):
     audio: OrDefault[PromptAudioCapabilities | None] = None
     embedded_context: OrDefault[PromptEmbeddedContextCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpStdioCapabilities(AcpStruct):
     """[#/$defs/McpStdioCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpHttpCapabilities(AcpStruct):
     """[#/$defs/McpHttpCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpCapabilities(AcpStruct):
@@ -97,18 +125,30 @@ class McpCapabilities(AcpStruct):
     stdio: OrDefault[McpStdioCapabilities | None] = None
     http: OrDefault[McpHttpCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionDeleteCapabilities(AcpStruct):
     """[#/$defs/SessionDeleteCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
     """[#/$defs/SessionAdditionalDirectoriesCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionCapabilities(AcpStruct):
@@ -119,6 +159,10 @@ class SessionCapabilities(AcpStruct):
     delete: OrDefault[SessionDeleteCapabilities | None] = None
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentCapabilities(AcpStruct):
@@ -127,6 +171,10 @@ class AgentCapabilities(AcpStruct):
     session: OrDefault[SessionCapabilities | None] = None
     auth: OrDefault[AgentAuthCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Annotations(AcpStruct):
@@ -136,6 +184,10 @@ class Annotations(AcpStruct):
     last_modified: OrDefault[DateTime | None] = None
     priority: OrDefault[Annotated[float, Advice(minimum=0, maximum=1)] | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
@@ -144,7 +196,12 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
     type: ClassVar[Literal["text"]] = "text"
     text: str
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
@@ -155,7 +212,12 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
     mime_type: MediaType
     uri: OrDefault[Uri | None] = None
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
@@ -165,7 +227,12 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
     data: Base64
     mime_type: MediaType
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Icon(AcpStruct):
@@ -189,7 +256,12 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     mime_type: OrDefault[MediaType | None] = None
     size: OrDefault[Int64 | None] = None
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextResourceContents(AcpStruct):
@@ -199,6 +271,10 @@ class TextResourceContents(AcpStruct):
     uri: Uri
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BlobResourceContents(AcpStruct):
@@ -208,6 +284,10 @@ class BlobResourceContents(AcpStruct):
     uri: Uri
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
@@ -220,7 +300,12 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     type: ClassVar[Literal["resource"]] = "resource"
     resource: EmbeddedResourceResource
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ContentBlockOther(
@@ -252,6 +337,10 @@ class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
     message_id: MessageId
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
@@ -261,12 +350,20 @@ class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
     message_id: MessageId
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalAuthCapabilities(AcpStruct):
     """[#/$defs/TerminalAuthCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthCapabilities(AcpStruct):
@@ -274,6 +371,10 @@ class AuthCapabilities(AcpStruct):
 
     terminal: OrDefault[TerminalAuthCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class EnvVariable(AcpStruct):
@@ -282,6 +383,10 @@ class EnvVariable(AcpStruct):
     name: str
     value: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -294,6 +399,10 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     args: OrDefault[SkipInvalid[list[str]]] = []
     env: OrDefault[SkipInvalid[list[EnvVariable]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
@@ -304,6 +413,10 @@ class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
     name: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodOther(
@@ -321,6 +434,10 @@ class AuthMethodOther(
     name: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
@@ -333,6 +450,10 @@ class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
     type: ClassVar[Literal["text"]] = "text"
     hint: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
@@ -352,6 +473,10 @@ class AvailableCommand(AcpStruct):
     description: str
     input: OrDefault[AvailableCommandInput | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
@@ -360,6 +485,10 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
@@ -370,6 +499,10 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
     description: OrDefault[str | None] = None
     default: OrDefault[bool | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 RequestId: TypeAlias = None | Int64 | str
@@ -381,25 +514,42 @@ class CancelRequestNotification(AcpStruct):
 
     request_id: RequestId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CancelSessionNotification(AcpStruct):
     """[#/$defs/CancelSessionNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationFormCapabilities(AcpStruct):
     """[#/$defs/ElicitationFormCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationUrlCapabilities(AcpStruct):
     """[#/$defs/ElicitationUrlCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationCapabilities(AcpStruct):
@@ -408,6 +558,10 @@ class ElicitationCapabilities(AcpStruct):
     form: OrDefault[ElicitationFormCapabilities | None] = None
     url: OrDefault[ElicitationUrlCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ClientCapabilities(AcpStruct):
@@ -416,19 +570,32 @@ class ClientCapabilities(AcpStruct):
     auth: OrDefault[AuthCapabilities | None] = None
     elicitation: OrDefault[ElicitationCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseSessionRequest(AcpStruct):
     """[#/$defs/CloseSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseSessionResponse(AcpStruct):
     """[#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
@@ -440,13 +607,22 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
     tool_call_id: OrDefault[ToolCallId | None] = None
     terminal_id: OrDefault[TerminalId | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CompleteElicitationNotification(AcpStruct):
     """[#/$defs/CompleteElicitationNotification]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigSelectOption(AcpStruct):
@@ -456,6 +632,10 @@ class SessionConfigSelectOption(AcpStruct):
     name: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigSelectGroup(AcpStruct):
@@ -465,6 +645,10 @@ class SessionConfigSelectGroup(AcpStruct):
     name: str
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
@@ -480,6 +664,10 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     description: OrDefault[str | None] = None
     category: OrDefault[SessionConfigOptionCategory | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     current_value: SessionConfigValueId
     options: SessionConfigSelectOptions
 
@@ -493,6 +681,10 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     description: OrDefault[str | None] = None
     category: OrDefault[SessionConfigOptionCategory | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     current_value: bool
 
 
@@ -511,6 +703,10 @@ class SessionConfigOptionOther(
     description: OrDefault[str | None] = None
     category: OrDefault[SessionConfigOptionCategory | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     type: str
 
 
@@ -524,6 +720,10 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
     session_update: ClassVar[Literal["config_option_update"]] = "config_option_update"
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
@@ -532,6 +732,10 @@ class Content(AcpStruct, tag_field="type", tag="content"):
     type: ClassVar[Literal["content"]] = "content"
     content: ContentBlock
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ContentChunk(AcpStruct):
@@ -540,6 +744,10 @@ class ContentChunk(AcpStruct):
     message_id: MessageId
     content: ContentBlock
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Cost(AcpStruct):
@@ -548,6 +756,10 @@ class Cost(AcpStruct):
     amount: float
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class EnumOption(AcpStruct):
@@ -557,6 +769,10 @@ class EnumOption(AcpStruct):
     title: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
@@ -573,6 +789,10 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     enum: Annotated[list[str], Advice(min_items=1)] | None = None
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
@@ -585,6 +805,10 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
     maximum: float | None = None
     default: OrDefault[float | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
@@ -597,6 +821,10 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
     maximum: Int64 | None = None
     default: OrDefault[Int64 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
@@ -605,6 +833,10 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     type: ClassVar[Literal["string"]] = "string"
     enum: Annotated[list[str], Advice(min_items=1)]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
@@ -618,6 +850,10 @@ class TitledMultiSelectItems(AcpStruct):
 
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
@@ -635,6 +871,10 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
     items: MultiSelectItems
     default: OrDefault[SkipInvalid[list[str]] | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationPropertySchemaOther(
@@ -673,6 +913,10 @@ class ElicitationSchema(AcpStruct):
     required: list[str] | None = None
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
@@ -681,8 +925,14 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     mode: ClassVar[Literal["form"]] = "form"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -692,7 +942,12 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     mode: ClassVar[Literal["form"]] = "form"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     request_id: RequestId
 
 
@@ -702,9 +957,15 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     mode: ClassVar[Literal["url"]] = "url"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -714,7 +975,12 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     mode: ClassVar[Literal["url"]] = "url"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     request_id: RequestId
 
@@ -732,8 +998,13 @@ class CreateElicitationRequestOtherSession(
 
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     mode: str
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -753,6 +1024,10 @@ class CreateElicitationRequestOtherRequest(
 
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     mode: str
     request_id: RequestId
 
@@ -776,6 +1051,10 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     content: dict[str, ElicitationContentValue] | None = None
 
 
@@ -784,6 +1063,10 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
@@ -791,6 +1074,10 @@ class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationResponseOther(
@@ -805,6 +1092,10 @@ class CreateElicitationResponseOther(
     """[#/$defs/CreateElicitationResponse/anyOf/3]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     action: str
 
 
@@ -819,13 +1110,22 @@ class DeleteSessionRequest(AcpStruct):
     """[#/$defs/DeleteSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DeleteSessionResponse(AcpStruct):
     """[#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
@@ -835,6 +1135,10 @@ class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     path: AbsolutePath
 
 
@@ -845,6 +1149,10 @@ class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     path: AbsolutePath
 
 
@@ -855,6 +1163,10 @@ class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     path: AbsolutePath
 
 
@@ -865,6 +1177,10 @@ class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     old_path: AbsolutePath
     path: AbsolutePath
 
@@ -876,6 +1192,10 @@ class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     old_path: AbsolutePath
     path: AbsolutePath
 
@@ -896,6 +1216,10 @@ class DiffChangeOther(
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     operation: str
 
 
@@ -919,6 +1243,10 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
     changes: SkipInvalid[list[DiffChange]]
     patch: OrDefault[DiffPatch | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DiffPathChange(AcpStruct):
@@ -944,7 +1272,9 @@ class ElicitationFormModeSession(AcpStruct):
     """[#/$defs/ElicitationFormMode/anyOf/0]"""
 
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -952,6 +1282,7 @@ class ElicitationFormModeRequest(AcpStruct):
     """[#/$defs/ElicitationFormMode/anyOf/1]"""
 
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     request_id: RequestId
 
 
@@ -969,6 +1300,7 @@ class ElicitationSessionScope(AcpStruct):
     """[#/$defs/ElicitationSessionScope]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -976,8 +1308,10 @@ class ElicitationUrlModeSession(AcpStruct):
     """[#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -985,6 +1319,7 @@ class ElicitationUrlModeRequest(AcpStruct):
     """[#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     request_id: RequestId
 
@@ -1019,6 +1354,10 @@ class HttpHeader(AcpStruct):
     name: str
     value: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
@@ -1027,6 +1366,10 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
     state: ClassVar[Literal["idle"]] = "idle"
     stop_reason: OrDefault[StopReason | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Implementation(AcpStruct):
@@ -1036,6 +1379,10 @@ class Implementation(AcpStruct):
     title: OrDefault[str | None] = None
     version: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ProtocolVersion: TypeAlias = UInt16
@@ -1049,6 +1396,10 @@ class InitializeRequest(AcpStruct):
     info: Implementation
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class InitializeResponse(AcpStruct):
@@ -1059,6 +1410,10 @@ class InitializeResponse(AcpStruct):
     capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListSessionsRequest(AcpStruct):
@@ -1067,17 +1422,26 @@ class ListSessionsRequest(AcpStruct):
     cwd: AbsolutePath | None = None
     cursor: SessionListCursor | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionInfo(AcpStruct):
     """[#/$defs/SessionInfo]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     title: OrDefault[str | None] = None
     updated_at: OrDefault[DateTime | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListSessionsResponse(AcpStruct):
@@ -1086,6 +1450,10 @@ class ListSessionsResponse(AcpStruct):
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
     next_cursor: OrDefault[SessionListCursor | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LoginAuthRequest(AcpStruct):
@@ -1093,24 +1461,40 @@ class LoginAuthRequest(AcpStruct):
 
     method_id: AuthMethodId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LoginAuthResponse(AcpStruct):
     """[#/$defs/LoginAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutAuthRequest(AcpStruct):
     """[#/$defs/LogoutAuthRequest]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutAuthResponse(AcpStruct):
     """[#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
@@ -1121,6 +1505,10 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     url: Uri
     headers: list[HttpHeader] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
@@ -1132,6 +1520,10 @@ class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
     args: list[str] = []
     env: list[EnvVariable] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerOther(
@@ -1158,14 +1550,23 @@ class NewSessionRequest(AcpStruct):
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NewSessionResponse(AcpStruct):
     """[#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PermissionOption(AcpStruct):
@@ -1175,6 +1576,10 @@ class PermissionOption(AcpStruct):
     name: str
     kind: PermissionOptionKind
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanEntry(AcpStruct):
@@ -1184,6 +1589,10 @@ class PlanEntry(AcpStruct):
     priority: PlanEntryPriority
     status: PlanEntryStatus
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
@@ -1193,6 +1602,10 @@ class PlanItems(AcpStruct, tag_field="type", tag="items"):
     plan_id: PlanId
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanUpdateContentOther(
@@ -1220,20 +1633,33 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
     plan: PlanUpdateContent
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptRequest(AcpStruct):
     """[#/$defs/PromptRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     prompt: list[ContentBlock]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptResponse(AcpStruct):
     """[#/$defs/PromptResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
@@ -1241,6 +1667,10 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 
     type: ClassVar[Literal["start"]] = "start"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
@@ -1248,6 +1678,10 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
 
     type: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
@@ -1266,6 +1700,10 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
     outcome: ClassVar[Literal["selected"]] = "selected"
     option_id: PermissionOptionId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionOutcomeOther(
@@ -1293,6 +1731,10 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallContentOther(
@@ -1319,6 +1761,10 @@ class ToolCallLocation(AcpStruct):
     path: AbsolutePath
     line: OrDefault[UInt32 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallUpdate(AcpStruct):
@@ -1333,6 +1779,10 @@ class ToolCallUpdate(AcpStruct):
     raw_input: OrDefault[Any | UnsetType] = UNSET
     raw_output: OrDefault[Any | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallPermissionSubject(AcpStruct, tag_field="type", tag="tool_call"):
@@ -1365,11 +1815,16 @@ class RequestPermissionRequest(AcpStruct):
     """[#/$defs/RequestPermissionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     title: str
     description: OrDefault[str | None] = None
     subject: RequestPermissionSubject | None = None
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionResponse(AcpStruct):
@@ -1377,6 +1832,10 @@ class RequestPermissionResponse(AcpStruct):
 
     outcome: RequestPermissionOutcome
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_action"):
@@ -1384,17 +1843,26 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
     state: ClassVar[Literal["requires_action"]] = "requires_action"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResumeSessionRequest(AcpStruct):
     """[#/$defs/ResumeSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     replay_from: OrDefault[ReplayFrom | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResumeSessionResponse(AcpStruct):
@@ -1402,6 +1870,10 @@ class ResumeSessionResponse(AcpStruct):
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
@@ -1409,6 +1881,10 @@ class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
 
     state: ClassVar[Literal["running"]] = "running"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigBoolean(AcpStruct):
@@ -1431,6 +1907,10 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
     title: OrDefault[str | None | UnsetType] = UNSET
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
@@ -1446,6 +1926,10 @@ class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
     message_id: MessageId
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateAgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
@@ -1466,6 +1950,10 @@ class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag=
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["running"] = always("running")
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -1475,6 +1963,10 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
     state: Literal["idle"] = always("idle")
     stop_reason: OrDefault[StopReason | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -1483,6 +1975,10 @@ class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["requires_action"] = always("requires_action")
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateStateUpdateOther(
@@ -1509,6 +2005,10 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
     tool_call_id: ToolCallId
     content: ToolCallContent
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -1522,6 +2022,10 @@ class TerminalOutput(AcpStruct):
 
     data: Base64
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalExitStatus(AcpStruct):
@@ -1530,6 +2034,10 @@ class TerminalExitStatus(AcpStruct):
     exit_code: OrDefault[UInt32 | None] = None
     signal: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
@@ -1542,6 +2050,10 @@ class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"
     output: OrDefault[TerminalOutput | None | UnsetType] = UNSET
     exit_status: OrDefault[TerminalExitStatus | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_output_chunk"):
@@ -1551,6 +2063,10 @@ class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_ou
     terminal_id: TerminalId
     data: Base64
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
@@ -1561,6 +2077,10 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     size: UInt64
     cost: OrDefault[Cost | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateOther(
@@ -1620,8 +2140,13 @@ class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
 
     type: ClassVar[Literal["id"]] = "id"
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     value: SessionConfigValueId
 
 
@@ -1630,8 +2155,13 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     value: bool
 
 
@@ -1646,8 +2176,13 @@ class SetSessionConfigOptionRequestOther(
     """[#/$defs/SetSessionConfigOptionRequest/anyOf/2]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     type: str
     value: Any
 
@@ -1663,6 +2198,10 @@ class SetSessionConfigOptionResponse(AcpStruct):
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StateUpdateOther(
@@ -1687,5 +2226,10 @@ class UpdateSessionNotification(AcpStruct):
     """[#/$defs/UpdateSessionNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     update: SessionUpdate
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """

@@ -63,32 +63,53 @@ class AcceptNesNotification(AcpStruct):
     """[#/$defs/AcceptNesNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     suggestion_id: NesSuggestionId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentAuthCapabilities(AcpStruct):
     """[#/$defs/AgentAuthCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptImageCapabilities(AcpStruct):
     """[#/$defs/PromptImageCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptAudioCapabilities(AcpStruct):
     """[#/$defs/PromptAudioCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
     """[#/$defs/PromptEmbeddedContextCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptCapabilities(AcpStruct):
@@ -98,24 +119,40 @@ class PromptCapabilities(AcpStruct):
     audio: OrDefault[PromptAudioCapabilities | None] = None
     embedded_context: OrDefault[PromptEmbeddedContextCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpStdioCapabilities(AcpStruct):
     """[#/$defs/McpStdioCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpHttpCapabilities(AcpStruct):
     """[#/$defs/McpHttpCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpAcpCapabilities(AcpStruct):
     """[#/$defs/McpAcpCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpCapabilities(AcpStruct):
@@ -125,24 +162,40 @@ class McpCapabilities(AcpStruct):
     http: OrDefault[McpHttpCapabilities | None] = None
     acp: OrDefault[McpAcpCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionDeleteCapabilities(AcpStruct):
     """[#/$defs/SessionDeleteCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
     """[#/$defs/SessionAdditionalDirectoriesCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionForkCapabilities(AcpStruct):
     """[#/$defs/SessionForkCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionCapabilities(AcpStruct):
@@ -154,18 +207,30 @@ class SessionCapabilities(AcpStruct):
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
     fork: OrDefault[SessionForkCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ProvidersCapabilities(AcpStruct):
     """[#/$defs/ProvidersCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidOpenCapabilities(AcpStruct):
     """[#/$defs/NesDocumentDidOpenCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidChangeCapabilities(AcpStruct):
@@ -173,24 +238,40 @@ class NesDocumentDidChangeCapabilities(AcpStruct):
 
     sync_kind: TextDocumentSyncKind
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidCloseCapabilities(AcpStruct):
     """[#/$defs/NesDocumentDidCloseCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidSaveCapabilities(AcpStruct):
     """[#/$defs/NesDocumentDidSaveCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentDidFocusCapabilities(AcpStruct):
     """[#/$defs/NesDocumentDidFocusCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDocumentEventCapabilities(AcpStruct):
@@ -202,6 +283,10 @@ class NesDocumentEventCapabilities(AcpStruct):
     did_save: OrDefault[NesDocumentDidSaveCapabilities | None] = None
     did_focus: OrDefault[NesDocumentDidFocusCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEventCapabilities(AcpStruct):
@@ -209,6 +294,10 @@ class NesEventCapabilities(AcpStruct):
 
     document: OrDefault[NesDocumentEventCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRecentFilesCapabilities(AcpStruct):
@@ -216,12 +305,20 @@ class NesRecentFilesCapabilities(AcpStruct):
 
     max_count: OrDefault[UInt32 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRelatedSnippetsCapabilities(AcpStruct):
     """[#/$defs/NesRelatedSnippetsCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEditHistoryCapabilities(AcpStruct):
@@ -229,6 +326,10 @@ class NesEditHistoryCapabilities(AcpStruct):
 
     max_count: OrDefault[UInt32 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesUserActionsCapabilities(AcpStruct):
@@ -236,18 +337,30 @@ class NesUserActionsCapabilities(AcpStruct):
 
     max_count: OrDefault[UInt32 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesOpenFilesCapabilities(AcpStruct):
     """[#/$defs/NesOpenFilesCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesDiagnosticsCapabilities(AcpStruct):
     """[#/$defs/NesDiagnosticsCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesContextCapabilities(AcpStruct):
@@ -260,6 +373,10 @@ class NesContextCapabilities(AcpStruct):
     open_files: OrDefault[NesOpenFilesCapabilities | None] = None
     diagnostics: OrDefault[NesDiagnosticsCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesCapabilities(AcpStruct):
@@ -268,6 +385,10 @@ class NesCapabilities(AcpStruct):
     events: OrDefault[NesEventCapabilities | None] = None
     context: OrDefault[NesContextCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentCapabilities(AcpStruct):
@@ -279,6 +400,10 @@ class AgentCapabilities(AcpStruct):
     nes: OrDefault[NesCapabilities | None] = None
     position_encoding: OrDefault[PositionEncodingKind | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Annotations(AcpStruct):
@@ -288,6 +413,10 @@ class Annotations(AcpStruct):
     last_modified: OrDefault[DateTime | None] = None
     priority: OrDefault[Annotated[float, Advice(minimum=0, maximum=1)] | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
@@ -296,7 +425,12 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
     type: ClassVar[Literal["text"]] = "text"
     text: str
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
@@ -307,7 +441,12 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
     mime_type: MediaType
     uri: OrDefault[Uri | None] = None
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
@@ -317,7 +456,12 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
     data: Base64
     mime_type: MediaType
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Icon(AcpStruct):
@@ -341,7 +485,12 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     mime_type: OrDefault[MediaType | None] = None
     size: OrDefault[Int64 | None] = None
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextResourceContents(AcpStruct):
@@ -351,6 +500,10 @@ class TextResourceContents(AcpStruct):
     uri: Uri
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BlobResourceContents(AcpStruct):
@@ -360,6 +513,10 @@ class BlobResourceContents(AcpStruct):
     uri: Uri
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
@@ -372,7 +529,12 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     type: ClassVar[Literal["resource"]] = "resource"
     resource: EmbeddedResourceResource
     annotations: OrDefault[Annotations | None] = None
+    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ContentBlockOther(
@@ -404,6 +566,10 @@ class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
     message_id: MessageId
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
@@ -413,12 +579,20 @@ class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
     message_id: MessageId
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalAuthCapabilities(AcpStruct):
     """[#/$defs/TerminalAuthCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthCapabilities(AcpStruct):
@@ -426,6 +600,10 @@ class AuthCapabilities(AcpStruct):
 
     terminal: OrDefault[TerminalAuthCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class EnvVariable(AcpStruct):
@@ -434,6 +612,10 @@ class EnvVariable(AcpStruct):
     name: str
     value: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -446,6 +628,10 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     args: OrDefault[SkipInvalid[list[str]]] = []
     env: OrDefault[SkipInvalid[list[EnvVariable]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
@@ -456,6 +642,10 @@ class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
     name: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AuthMethodOther(
@@ -473,6 +663,10 @@ class AuthMethodOther(
     name: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
@@ -485,6 +679,10 @@ class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
     type: ClassVar[Literal["text"]] = "text"
     hint: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
@@ -504,6 +702,10 @@ class AvailableCommand(AcpStruct):
     description: str
     input: OrDefault[AvailableCommandInput | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
@@ -512,6 +714,10 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
@@ -522,6 +728,10 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
     description: OrDefault[str | None] = None
     default: OrDefault[bool | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 RequestId: TypeAlias = None | Int64 | str
@@ -533,25 +743,42 @@ class CancelRequestNotification(AcpStruct):
 
     request_id: RequestId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CancelSessionNotification(AcpStruct):
     """[#/$defs/CancelSessionNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationFormCapabilities(AcpStruct):
     """[#/$defs/ElicitationFormCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationUrlCapabilities(AcpStruct):
     """[#/$defs/ElicitationUrlCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationCapabilities(AcpStruct):
@@ -560,24 +787,40 @@ class ElicitationCapabilities(AcpStruct):
     form: OrDefault[ElicitationFormCapabilities | None] = None
     url: OrDefault[ElicitationUrlCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesJumpCapabilities(AcpStruct):
     """[#/$defs/NesJumpCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRenameCapabilities(AcpStruct):
     """[#/$defs/NesRenameCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSearchAndReplaceCapabilities(AcpStruct):
     """[#/$defs/NesSearchAndReplaceCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ClientNesCapabilities(AcpStruct):
@@ -587,6 +830,10 @@ class ClientNesCapabilities(AcpStruct):
     rename: OrDefault[NesRenameCapabilities | None] = None
     search_and_replace: OrDefault[NesSearchAndReplaceCapabilities | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ClientCapabilities(AcpStruct):
@@ -597,32 +844,54 @@ class ClientCapabilities(AcpStruct):
     nes: OrDefault[ClientNesCapabilities | None] = None
     position_encodings: OrDefault[SkipInvalid[list[PositionEncodingKind]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseNesRequest(AcpStruct):
     """[#/$defs/CloseNesRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseNesResponse(AcpStruct):
     """[#/$defs/CloseNesResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseSessionRequest(AcpStruct):
     """[#/$defs/CloseSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CloseSessionResponse(AcpStruct):
     """[#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
@@ -634,6 +903,10 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
     tool_call_id: OrDefault[ToolCallId | None] = None
     terminal_id: OrDefault[TerminalId | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CompactionSummaryChunk(AcpStruct, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
@@ -643,6 +916,10 @@ class CompactionSummaryChunk(AcpStruct, tag_field="sessionUpdate", tag="compacti
     compaction_id: CompactionId
     content: ContentBlock
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_update"):
@@ -654,13 +931,22 @@ class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_upd
     summary: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     error: OrDefault[str | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CompleteElicitationNotification(AcpStruct):
     """[#/$defs/CompleteElicitationNotification]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigSelectOption(AcpStruct):
@@ -670,6 +956,10 @@ class SessionConfigSelectOption(AcpStruct):
     name: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigSelectGroup(AcpStruct):
@@ -679,6 +969,10 @@ class SessionConfigSelectGroup(AcpStruct):
     name: str
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
@@ -694,6 +988,10 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     description: OrDefault[str | None] = None
     category: OrDefault[SessionConfigOptionCategory | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     current_value: SessionConfigValueId
     options: SessionConfigSelectOptions
 
@@ -707,6 +1005,10 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     description: OrDefault[str | None] = None
     category: OrDefault[SessionConfigOptionCategory | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     current_value: bool
 
 
@@ -725,6 +1027,10 @@ class SessionConfigOptionOther(
     description: OrDefault[str | None] = None
     category: OrDefault[SessionConfigOptionCategory | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     type: str
 
 
@@ -738,6 +1044,10 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
     session_update: ClassVar[Literal["config_option_update"]] = "config_option_update"
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ConnectMcpRequest(AcpStruct):
@@ -745,6 +1055,10 @@ class ConnectMcpRequest(AcpStruct):
 
     server_id: McpServerAcpId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ConnectMcpResponse(AcpStruct):
@@ -752,6 +1066,10 @@ class ConnectMcpResponse(AcpStruct):
 
     connection_id: McpConnectionId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
@@ -760,6 +1078,10 @@ class Content(AcpStruct, tag_field="type", tag="content"):
     type: ClassVar[Literal["content"]] = "content"
     content: ContentBlock
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ContentChunk(AcpStruct):
@@ -768,6 +1090,10 @@ class ContentChunk(AcpStruct):
     message_id: MessageId
     content: ContentBlock
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Cost(AcpStruct):
@@ -776,6 +1102,10 @@ class Cost(AcpStruct):
     amount: float
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class EnumOption(AcpStruct):
@@ -785,6 +1115,10 @@ class EnumOption(AcpStruct):
     title: str
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
@@ -801,6 +1135,10 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     enum: Annotated[list[str], Advice(min_items=1)] | None = None
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
@@ -813,6 +1151,10 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
     maximum: float | None = None
     default: OrDefault[float | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
@@ -825,6 +1167,10 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
     maximum: Int64 | None = None
     default: OrDefault[Int64 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
@@ -833,6 +1179,10 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     type: ClassVar[Literal["string"]] = "string"
     enum: Annotated[list[str], Advice(min_items=1)]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
@@ -846,6 +1196,10 @@ class TitledMultiSelectItems(AcpStruct):
 
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
@@ -863,6 +1217,10 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
     items: MultiSelectItems
     default: OrDefault[SkipInvalid[list[str]] | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationPropertySchemaOther(
@@ -901,6 +1259,10 @@ class ElicitationSchema(AcpStruct):
     required: list[str] | None = None
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
@@ -909,8 +1271,14 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     mode: ClassVar[Literal["form"]] = "form"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -920,7 +1288,12 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     mode: ClassVar[Literal["form"]] = "form"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     request_id: RequestId
 
 
@@ -930,9 +1303,15 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     mode: ClassVar[Literal["url"]] = "url"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -942,7 +1321,12 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     mode: ClassVar[Literal["url"]] = "url"
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     request_id: RequestId
 
@@ -960,8 +1344,13 @@ class CreateElicitationRequestOtherSession(
 
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     mode: str
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -981,6 +1370,10 @@ class CreateElicitationRequestOtherRequest(
 
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     mode: str
     request_id: RequestId
 
@@ -1004,6 +1397,10 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     content: dict[str, ElicitationContentValue] | None = None
 
 
@@ -1012,6 +1409,10 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
@@ -1019,6 +1420,10 @@ class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class CreateElicitationResponseOther(
@@ -1033,6 +1438,10 @@ class CreateElicitationResponseOther(
     """[#/$defs/CreateElicitationResponse/anyOf/3]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     action: str
 
 
@@ -1047,13 +1456,22 @@ class DeleteSessionRequest(AcpStruct):
     """[#/$defs/DeleteSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DeleteSessionResponse(AcpStruct):
     """[#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Position(AcpStruct):
@@ -1062,6 +1480,10 @@ class Position(AcpStruct):
     line: UInt32
     character: UInt32
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Range(AcpStruct):
@@ -1070,6 +1492,10 @@ class Range(AcpStruct):
     start: Position
     end: Position
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TextDocumentContentChangeEvent(AcpStruct):
@@ -1078,54 +1504,83 @@ class TextDocumentContentChangeEvent(AcpStruct):
     range: Range | None = None
     text: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidChangeDocumentNotification(AcpStruct):
     """[#/$defs/DidChangeDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: Uri
     version: Int64
     content_changes: OrDefault[SkipInvalid[list[TextDocumentContentChangeEvent]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidCloseDocumentNotification(AcpStruct):
     """[#/$defs/DidCloseDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: Uri
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidFocusDocumentNotification(AcpStruct):
     """[#/$defs/DidFocusDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: Uri
     version: Int64
     position: Position
     visible_range: Range
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidOpenDocumentNotification(AcpStruct):
     """[#/$defs/DidOpenDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: Uri
     language_id: str
     version: Int64
     text: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DidSaveDocumentNotification(AcpStruct):
     """[#/$defs/DidSaveDocumentNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: Uri
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
@@ -1135,6 +1590,10 @@ class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     path: AbsolutePath
 
 
@@ -1145,6 +1604,10 @@ class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     path: AbsolutePath
 
 
@@ -1155,6 +1618,10 @@ class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     path: AbsolutePath
 
 
@@ -1165,6 +1632,10 @@ class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     old_path: AbsolutePath
     path: AbsolutePath
 
@@ -1176,6 +1647,10 @@ class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     old_path: AbsolutePath
     path: AbsolutePath
 
@@ -1196,6 +1671,10 @@ class DiffChangeOther(
     file_type: OrDefault[DiffFileType | None] = None
     mime_type: OrDefault[MediaType | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     operation: str
 
 
@@ -1219,6 +1698,10 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
     changes: SkipInvalid[list[DiffChange]]
     patch: OrDefault[DiffPatch | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DiffPathChange(AcpStruct):
@@ -1239,12 +1722,20 @@ class DisableProviderRequest(AcpStruct):
 
     provider_id: ProviderId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisableProviderResponse(AcpStruct):
     """[#/$defs/DisableProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisconnectMcpRequest(AcpStruct):
@@ -1252,12 +1743,20 @@ class DisconnectMcpRequest(AcpStruct):
 
     connection_id: McpConnectionId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class DisconnectMcpResponse(AcpStruct):
     """[#/$defs/DisconnectMcpResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ElicitationAcceptAction(AcpStruct):
@@ -1270,7 +1769,9 @@ class ElicitationFormModeSession(AcpStruct):
     """[#/$defs/ElicitationFormMode/anyOf/0]"""
 
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -1278,6 +1779,7 @@ class ElicitationFormModeRequest(AcpStruct):
     """[#/$defs/ElicitationFormMode/anyOf/1]"""
 
     requested_schema: ElicitationSchema
+    """Inputs of the form that the client shows."""
     request_id: RequestId
 
 
@@ -1295,6 +1797,7 @@ class ElicitationSessionScope(AcpStruct):
     """[#/$defs/ElicitationSessionScope]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -1302,8 +1805,10 @@ class ElicitationUrlModeSession(AcpStruct):
     """[#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
 
 
@@ -1311,6 +1816,7 @@ class ElicitationUrlModeRequest(AcpStruct):
     """[#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
+    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
     request_id: RequestId
 
@@ -1345,6 +1851,10 @@ class HttpHeader(AcpStruct):
     name: str
     value: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
@@ -1355,6 +1865,10 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     url: Uri
     headers: list[HttpHeader] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
@@ -1364,6 +1878,10 @@ class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
     name: str
     server_id: McpServerAcpId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
@@ -1375,6 +1893,10 @@ class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
     args: list[str] = []
     env: list[EnvVariable] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class McpServerOther(
@@ -1399,18 +1921,28 @@ class ForkSessionRequest(AcpStruct):
     """[#/$defs/ForkSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ForkSessionResponse(AcpStruct):
     """[#/$defs/ForkSessionResponse]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Usage(AcpStruct):
@@ -1423,6 +1955,10 @@ class Usage(AcpStruct):
     cached_read_tokens: OrDefault[UInt64 | None] = None
     cached_write_tokens: OrDefault[UInt64 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
@@ -1432,6 +1968,10 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
     stop_reason: OrDefault[StopReason | None] = None
     usage: OrDefault[Usage | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Implementation(AcpStruct):
@@ -1441,6 +1981,10 @@ class Implementation(AcpStruct):
     title: OrDefault[str | None] = None
     version: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ProtocolVersion: TypeAlias = UInt16
@@ -1454,6 +1998,10 @@ class InitializeRequest(AcpStruct):
     info: Implementation
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class InitializeResponse(AcpStruct):
@@ -1464,12 +2012,20 @@ class InitializeResponse(AcpStruct):
     capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListProvidersRequest(AcpStruct):
     """[#/$defs/ListProvidersRequest]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ProviderCurrentConfig(AcpStruct):
@@ -1478,6 +2034,10 @@ class ProviderCurrentConfig(AcpStruct):
     api_type: LlmProtocol
     base_url: Uri
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ProviderInfo(AcpStruct):
@@ -1488,6 +2048,10 @@ class ProviderInfo(AcpStruct):
     required: bool
     current: ProviderCurrentConfig | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListProvidersResponse(AcpStruct):
@@ -1495,6 +2059,10 @@ class ListProvidersResponse(AcpStruct):
 
     providers: list[ProviderInfo]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListSessionsRequest(AcpStruct):
@@ -1503,17 +2071,26 @@ class ListSessionsRequest(AcpStruct):
     cwd: AbsolutePath | None = None
     cursor: SessionListCursor | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionInfo(AcpStruct):
     """[#/$defs/SessionInfo]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     title: OrDefault[str | None] = None
     updated_at: OrDefault[DateTime | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ListSessionsResponse(AcpStruct):
@@ -1522,6 +2099,10 @@ class ListSessionsResponse(AcpStruct):
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
     next_cursor: OrDefault[SessionListCursor | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LoginAuthRequest(AcpStruct):
@@ -1529,24 +2110,40 @@ class LoginAuthRequest(AcpStruct):
 
     method_id: AuthMethodId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LoginAuthResponse(AcpStruct):
     """[#/$defs/LoginAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutAuthRequest(AcpStruct):
     """[#/$defs/LogoutAuthRequest]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class LogoutAuthResponse(AcpStruct):
     """[#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MessageMcpNotification(AcpStruct):
@@ -1556,6 +2153,10 @@ class MessageMcpNotification(AcpStruct):
     method: str
     params: OrDefault[dict[str, Any] | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class MessageMcpRequest(AcpStruct):
@@ -1565,6 +2166,10 @@ class MessageMcpRequest(AcpStruct):
     method: str
     params: dict[str, Any] | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 MessageMcpResponse: TypeAlias = Any
@@ -1579,6 +2184,10 @@ class NesDiagnostic(AcpStruct):
     severity: NesDiagnosticSeverity
     message: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEditHistoryEntry(AcpStruct):
@@ -1587,6 +2196,10 @@ class NesEditHistoryEntry(AcpStruct):
     uri: Uri
     diff: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesTextEdit(AcpStruct):
@@ -1595,6 +2208,10 @@ class NesTextEdit(AcpStruct):
     range: Range
     new_text: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
@@ -1606,6 +2223,10 @@ class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
     edits: Annotated[list[NesTextEdit], Advice(min_items=1)]
     cursor_position: OrDefault[Position | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesExcerpt(AcpStruct):
@@ -1615,6 +2236,10 @@ class NesExcerpt(AcpStruct):
     end_line: UInt32
     text: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
@@ -1625,6 +2250,10 @@ class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
     uri: Uri
     position: Position
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesOpenFile(AcpStruct):
@@ -1635,6 +2264,10 @@ class NesOpenFile(AcpStruct):
     visible_range: OrDefault[Range | None] = None
     last_focused_ms: OrDefault[UInt64 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRecentFile(AcpStruct):
@@ -1644,6 +2277,10 @@ class NesRecentFile(AcpStruct):
     language_id: str
     text: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRelatedSnippet(AcpStruct):
@@ -1652,6 +2289,10 @@ class NesRelatedSnippet(AcpStruct):
     uri: Uri
     excerpts: list[NesExcerpt]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
@@ -1663,6 +2304,10 @@ class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
     position: Position
     new_name: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesRepository(AcpStruct):
@@ -1672,6 +2317,10 @@ class NesRepository(AcpStruct):
     owner: str
     remote_url: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndReplace"):
@@ -1684,6 +2333,10 @@ class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndR
     replace: str
     is_regex: bool | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesUserAction(AcpStruct):
@@ -1694,6 +2347,10 @@ class NesUserAction(AcpStruct):
     position: Position
     timestamp_ms: UInt64
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSuggestContext(AcpStruct):
@@ -1706,6 +2363,10 @@ class NesSuggestContext(AcpStruct):
     open_files: list[NesOpenFile] | None = None
     diagnostics: list[NesDiagnostic] | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NesSuggestionOther(
@@ -1737,14 +2398,23 @@ class NewSessionRequest(AcpStruct):
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class NewSessionResponse(AcpStruct):
     """[#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
@@ -1755,6 +2425,10 @@ class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
     title: Annotated[str, Advice(min_length=1)]
     description: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PermissionOption(AcpStruct):
@@ -1764,6 +2438,10 @@ class PermissionOption(AcpStruct):
     name: str
     kind: PermissionOptionKind
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanEntry(AcpStruct):
@@ -1773,6 +2451,10 @@ class PlanEntry(AcpStruct):
     priority: PlanEntryPriority
     status: PlanEntryStatus
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanFile(AcpStruct, tag_field="type", tag="file"):
@@ -1782,6 +2464,10 @@ class PlanFile(AcpStruct, tag_field="type", tag="file"):
     plan_id: PlanId
     uri: Uri
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
@@ -1791,6 +2477,10 @@ class PlanItems(AcpStruct, tag_field="type", tag="items"):
     plan_id: PlanId
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
@@ -1800,6 +2490,10 @@ class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
     plan_id: PlanId
     content: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
@@ -1808,6 +2502,10 @@ class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
     session_update: ClassVar[Literal["plan_removed"]] = "plan_removed"
     plan_id: PlanId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PlanUpdateContentOther(
@@ -1835,29 +2533,47 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
     plan: PlanUpdateContent
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptRequest(AcpStruct):
     """[#/$defs/PromptRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     prompt: list[ContentBlock]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class PromptResponse(AcpStruct):
     """[#/$defs/PromptResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RejectNesNotification(AcpStruct):
     """[#/$defs/RejectNesNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     suggestion_id: NesSuggestionId
     reason: OrDefault[NesRejectReason | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
@@ -1865,6 +2581,10 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 
     type: ClassVar[Literal["start"]] = "start"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
@@ -1872,6 +2592,10 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
 
     type: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
@@ -1890,6 +2614,10 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
     outcome: ClassVar[Literal["selected"]] = "selected"
     option_id: PermissionOptionId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionOutcomeOther(
@@ -1917,6 +2645,10 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallContentOther(
@@ -1943,6 +2675,10 @@ class ToolCallLocation(AcpStruct):
     path: AbsolutePath
     line: OrDefault[UInt32 | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallUpdate(AcpStruct):
@@ -1958,6 +2694,10 @@ class ToolCallUpdate(AcpStruct):
     raw_input: OrDefault[Any | UnsetType] = UNSET
     raw_output: OrDefault[Any | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ToolCallPermissionSubject(AcpStruct, tag_field="type", tag="tool_call"):
@@ -1990,11 +2730,16 @@ class RequestPermissionRequest(AcpStruct):
     """[#/$defs/RequestPermissionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     title: str
     description: OrDefault[str | None] = None
     subject: RequestPermissionSubject | None = None
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequestPermissionResponse(AcpStruct):
@@ -2002,6 +2747,10 @@ class RequestPermissionResponse(AcpStruct):
 
     outcome: RequestPermissionOutcome
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_action"):
@@ -2009,17 +2758,26 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
     state: ClassVar[Literal["requires_action"]] = "requires_action"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResumeSessionRequest(AcpStruct):
     """[#/$defs/ResumeSessionRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     replay_from: OrDefault[ReplayFrom | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class ResumeSessionResponse(AcpStruct):
@@ -2027,6 +2785,10 @@ class ResumeSessionResponse(AcpStruct):
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
@@ -2034,6 +2796,10 @@ class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
 
     state: ClassVar[Literal["running"]] = "running"
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionConfigBoolean(AcpStruct):
@@ -2056,6 +2822,10 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
     title: OrDefault[str | None | UnsetType] = UNSET
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
@@ -2071,6 +2841,10 @@ class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
     message_id: MessageId
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateAgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
@@ -2091,6 +2865,10 @@ class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag=
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["running"] = always("running")
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -2101,6 +2879,10 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
     stop_reason: OrDefault[StopReason | None] = None
     usage: OrDefault[Usage | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -2109,6 +2891,10 @@ class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["requires_action"] = always("requires_action")
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateStateUpdateOther(
@@ -2135,6 +2921,10 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
     tool_call_id: ToolCallId
     content: ToolCallContent
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -2148,6 +2938,10 @@ class TerminalOutput(AcpStruct):
 
     data: Base64
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalExitStatus(AcpStruct):
@@ -2156,6 +2950,10 @@ class TerminalExitStatus(AcpStruct):
     exit_code: OrDefault[UInt32 | None] = None
     signal: OrDefault[str | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
@@ -2168,6 +2966,10 @@ class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"
     output: OrDefault[TerminalOutput | None | UnsetType] = UNSET
     exit_status: OrDefault[TerminalExitStatus | None | UnsetType] = UNSET
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_output_chunk"):
@@ -2177,6 +2979,10 @@ class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_ou
     terminal_id: TerminalId
     data: Base64
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
@@ -2187,6 +2993,10 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     size: UInt64
     cost: OrDefault[Cost | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SessionUpdateOther(
@@ -2257,12 +3067,20 @@ class SetProviderRequest(AcpStruct):
     base_url: Uri
     headers: dict[str, str] = {}
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetProviderResponse(AcpStruct):
     """[#/$defs/SetProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
@@ -2270,8 +3088,13 @@ class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
 
     type: ClassVar[Literal["id"]] = "id"
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     value: SessionConfigValueId
 
 
@@ -2280,8 +3103,13 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     value: bool
 
 
@@ -2296,8 +3124,13 @@ class SetSessionConfigOptionRequestOther(
     """[#/$defs/SetSessionConfigOptionRequest/anyOf/2]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
     type: str
     value: Any
 
@@ -2313,6 +3146,10 @@ class SetSessionConfigOptionResponse(AcpStruct):
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class WorkspaceFolder(AcpStruct):
@@ -2321,6 +3158,10 @@ class WorkspaceFolder(AcpStruct):
     uri: Uri
     name: str
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StartNesRequest(AcpStruct):
@@ -2330,13 +3171,22 @@ class StartNesRequest(AcpStruct):
     workspace_folders: list[WorkspaceFolder] | None = None
     repository: OrDefault[NesRepository | None] = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StartNesResponse(AcpStruct):
     """[#/$defs/StartNesResponse]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class StateUpdateOther(
@@ -2361,6 +3211,7 @@ class SuggestNesRequest(AcpStruct):
     """[#/$defs/SuggestNesRequest]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     uri: Uri
     version: Int64
     position: Position
@@ -2368,6 +3219,10 @@ class SuggestNesRequest(AcpStruct):
     trigger_kind: NesTriggerKind
     context: NesSuggestContext | None = None
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class SuggestNesResponse(AcpStruct):
@@ -2375,11 +3230,20 @@ class SuggestNesResponse(AcpStruct):
 
     suggestions: list[NesSuggestion]
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """
 
 
 class UpdateSessionNotification(AcpStruct):
     """[#/$defs/UpdateSessionNotification]"""
 
     session_id: SessionId
+    """Session concerned, by the id that the agent gave it."""
     update: SessionUpdate
     meta: OrDefault[dict[str, Any] | None] = None
+    """Extra data that either side may attach under keys of its own.
+
+    Nobody may rely on the other side understanding them.
+    """

@@ -1,0 +1,205 @@
+"""The message layer of one schema: its classes, its methods, and how the parts of a message are read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn
+
+import msgspec
+from msgspec import UNSET, DecodeError, Raw, UnsetType, ValidationError
+
+from ._errors import MessageError, RequestError
+from ._hooks import dec_hook
+from ._methods import Method
+from ._observe import OnSkip, report
+from ._repair import Mismatch, Skipped, Step, json_path, walk_mismatching
+from ._unions import spec_of
+from ._variants import enc_hook
+
+Buffer = bytes | bytearray | memoryview | str
+Unknown = Literal["reject", "keep"]
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+TITLES = {
+    PARSE_ERROR: "Parse error",
+    INVALID_REQUEST: "Invalid request",
+    METHOD_NOT_FOUND: "Method not found",
+    INVALID_PARAMS: "Invalid params",
+}
+
+_PLAIN = msgspec.json.Decoder()
+
+
+@dataclass(slots=True)
+class Layer:
+    """The message classes of one schema."""
+
+    methods: dict[str, Method]
+    request_id: Any
+    error: Any
+    request: type[Any]
+    response: type[Any]
+    error_response: type[Any]
+    extension_request: type[Any]
+    extension_notification: type[Any]
+    envelopes: list[type[Any]] = field(default_factory=list[type[Any]])
+    """Those of its readers."""
+    carriers: dict[tuple[Any, bool], type[Any]] = field(default_factory=dict[tuple[Any, bool], type[Any]])
+    """Which envelope carries which class of params, in a request or not; found at the first use."""
+
+    def refusal(self, request_id: Any, code: int, detail: str) -> Any:
+        """Make the error response that refuses a message."""
+        error = msgspec.convert({"code": code, "message": TITLES[code], "data": detail}, self.error, dec_hook=dec_hook)
+        return self.error_response(id=request_id, error=error)
+
+    def refused(self, request_id: Any, error: Any) -> Any:
+        """Make the error response of an error, or of the exception that stands for one."""
+        if isinstance(error, RequestError):
+            plain = {
+                "code": error.code,
+                "message": error.message,
+                "data": msgspec.to_builtins(error.data, enc_hook=enc_hook),
+            }
+            error = msgspec.convert(plain, self.error, dec_hook=dec_hook)
+        return self.error_response(id=request_id, error=error)
+
+    def decode_result(self, method: str, raw: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
+        """Read the result that answers a request for `method`, and tell of the repairs."""
+        try:
+            result, skipped = self.result(method, raw if isinstance(raw, Raw) else as_raw(raw), unknown)
+        except Mismatch as why:
+            self.fail(None, why.message, path=why.path, method=method)
+        except DecodeError as why:
+            self.fail(None, str(why), method=method)
+        if skipped:
+            report(skipped, on_skip)
+        return result
+
+    def fail(
+        self,
+        code: int | None,
+        message: str,
+        *,
+        path: tuple[Step, ...] = (),
+        id: Any = None,
+        method: str | None = None,
+        answered: bool = False,
+    ) -> NoReturn:
+        """Raise the error of a message, with the reply where one is due."""
+        place = json_path(path)
+        detail = message if place == "$" else f"{message} - at `{place}`"
+        reply = self.refusal(id, code, detail) if answered and code is not None else None
+        raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
+
+    def part(self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+        """Read params or a result; absent and null stand for an empty object where no key is required.
+
+        Raises `Mismatch` with a path from the message's root.
+        """
+        if raw is UNSET or bytes(raw).strip() == b"null":
+            return _from_nothing(kind, key, absent=raw is UNSET)
+        try:
+            return strict_decoder(kind)(raw), []
+        except (ValidationError, RecursionError):
+            pass
+        try:
+            plain = _PLAIN.decode(raw)
+        except RecursionError:
+            raise Mismatch("The JSON is nested too deeply", (key,)) from None
+        value, skipped = walk_mismatching(kind, plain, keep_unknown=unknown == "keep", path=(key,))
+        return value, skipped
+
+    def envelope_of(self, params: Any, *, of_request: bool) -> type[Any]:
+        """Find the envelope that carries params of a class; raise `TypeError` where none does."""
+        if not self.carriers:
+            self._find_carriers()
+        found = self.carriers.get((params.__class__, of_request))
+        if found is None:
+            what = "request" if of_request else "notification"
+            raise TypeError(f"No {what} has params of the class {params.__class__.__name__}")
+        return found
+
+    def _find_carriers(self) -> None:
+        for envelope in self.envelopes:
+            of_request = issubclass(envelope, self.request)
+            for kind in _classes(field_type(envelope, "params")):
+                self.carriers.setdefault((kind, of_request), envelope)
+
+    def result(self, method: str, raw: Raw | UnsetType, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+        """Read the result that answers a request for `method`."""
+        known = self.methods.get(method)
+        if known is None or known.response is None:
+            if method.startswith("_") and isinstance(raw, Raw):
+                return checked(raw), []
+            raise ValueError(f"{method!r} is no request of this protocol")
+        return self.part(known.response, raw, "result", unknown)
+
+
+def checked(raw: Raw) -> Raw:
+    """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
+    _PLAIN.decode(raw)
+    return raw.copy()
+
+
+def _from_nothing(kind: Any, key: str, *, absent: bool) -> tuple[Any, list[Skipped]]:
+    from ._compile import plan_of
+
+    what = "nothing" if absent else "null"
+    plan = plan_of(kind)
+    if plan.viable(None):
+        return None, []
+    if not plan.viable({}):
+        if absent:
+            raise Mismatch(f"Object missing required field `{key}`", ())
+        raise Mismatch("Expected `object`, got `null`", (key,))
+    value, _ = walk_mismatching(kind, {}, path=(key,))
+    skipped = Skipped(json_path((key,)), None, f"Expected `object`, got {what}", "default")
+    return value, [skipped]
+
+
+_DECODERS: dict[Any, Callable[[Any], Any]] = {}
+
+
+def strict_decoder(kind: Any) -> Callable[[Any], Any]:
+    """Give the strict decoder of a type, built at the first call."""
+    found = _DECODERS.get(kind)
+    if found is None:
+        found = _DECODERS[kind] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+    return found
+
+
+def as_raw(raw: Buffer) -> Raw:
+    """Take JSON of any kind of buffer as a raw part."""
+    try:
+        return Raw(raw.encode() if isinstance(raw, str) else bytes(raw))
+    except UnicodeEncodeError:
+        raise DecodeError("The text holds a lone surrogate, which is no Unicode text") from None
+
+
+def extension_method(method: str) -> str:
+    """Give back the name of an extension method; raise `ValueError` for a name that is none."""
+    if not method.startswith("_"):
+        raise ValueError(f"{method!r} is no extension method, since it does not begin with an underscore")
+    return method
+
+
+def raw_json(value: Any) -> Raw | UnsetType:
+    """Encode any JSON value once and for all; raw JSON and UNSET stay what they are."""
+    return value if isinstance(value, Raw | UnsetType) else Raw(msgspec.json.encode(value, enc_hook=enc_hook))
+
+
+def _classes(kind: Any) -> list[Any]:
+    """List the classes that a params type consists of."""
+    spec = spec_of(kind)
+    if spec is None:
+        return [kind]
+    return [k for group in (*spec.tagged.values(), spec.catch_alls, spec.fallbacks) for k in group]
+
+
+_FIELD_TYPES: dict[type[Any], Any] = {}
+
+
+def field_type(envelope: type[Any], name: str) -> Any:
+    """Give the resolved type of a field."""
+    if envelope not in _FIELD_TYPES:
+        _FIELD_TYPES[envelope] = next(f.type for f in msgspec.structs.fields(envelope) if f.name == name)
+    return _FIELD_TYPES[envelope]

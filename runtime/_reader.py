@@ -1,0 +1,241 @@
+"""Reading whole messages: one strict pass for what is well-formed, a careful second look at everything else.
+
+The classes here know no schema. Each emitted module hands its own envelopes to two readers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NoReturn, TypeVar
+
+import msgspec
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError
+
+from ._errors import MessageError
+from ._hooks import dec_hook
+from ._layer import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Layer,
+    Unknown,
+    checked,
+    field_type,
+)
+from ._observe import OnSkip, report
+from ._repair import Mismatch, Skipped, kind_of, walk_mismatching
+
+M = TypeVar("M")
+MethodOf = Callable[[Any], str | None]
+
+
+class Frame(Struct):
+    """A message as far as JSON-RPC goes: its parts as they came."""
+
+    jsonrpc: Any = UNSET
+    id: Any = UNSET
+    method: Any = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+class Nothing(Struct, tag_field="method", tag=""):
+    """Keeps a union of envelopes from having one member only, whose tag msgspec would take as optional."""
+
+    nothing: Raw
+
+
+_FRAME = msgspec.json.Decoder(Frame)
+_BATCH = msgspec.json.Decoder(list[Raw])
+_PLAIN = msgspec.json.Decoder()
+
+
+@dataclass(slots=True)
+class Reader(Generic[M]):
+    """Reads what one side sends: `envelopes` are the requests and notifications that it may send."""
+
+    layer: Layer
+    envelopes: tuple[type[Any], ...]
+    requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    strict: Callable[[Any], M] = field(init=False)
+    """Reads a well-formed request or notification in one pass, or raises."""
+
+    def __post_init__(self) -> None:
+        """Sort the envelopes."""
+        self.layer.envelopes.extend(e for e in self.envelopes if e not in self.layer.envelopes)
+        for envelope in self.envelopes:
+            table = self.requests if issubclass(envelope, self.layer.request) else self.notifications
+            table[envelope.__struct_config__.tag] = envelope
+        self.strict = self._first
+
+    def _first(self, buf: Any) -> M:
+        # A method of both kinds would be two classes with one tag, which the second look tells apart.
+        single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
+        kind: Any = Nothing
+        for envelope in single:
+            kind |= envelope
+        decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
+        self.strict = decoder.decode
+        return decoder.decode(buf)
+
+    def _is_both(self, method: str) -> bool:
+        return method in self.requests and method in self.notifications
+
+    def read(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
+        """Read any message; raise `MessageError` for what is none."""
+        if unknown not in ("reject", "keep"):
+            raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        try:
+            message, skipped = self._message(self._frame(buf), method_of, unknown)
+        except MessageError:
+            raise
+        except DecodeError as why:  # a part of the frame is no JSON
+            self._no_json(why)
+        if skipped:
+            report(skipped, on_skip)
+        read: M = message
+        return read
+
+    def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
+        """Read a batch; the first message that is none raises, with all the others in `batch`."""
+        try:
+            parts = _BATCH.decode(buf)
+        except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+            if isinstance(why, ValidationError) and not isinstance(why, MessageError):
+                self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
+            self._no_json(why)
+        if not parts:
+            self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
+        out: list[Any] = []
+        for index, part in enumerate(parts):
+            try:
+                out.append(self.one(part, method_of, unknown, _placed(on_skip, index)))
+            except MessageError as why:
+                out.append(why)
+        for index, message in enumerate(out):
+            if isinstance(message, MessageError):
+                raise message.in_batch(index, out)
+        return out
+
+    def one(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
+        """Read one message, in one pass where that will do."""
+        try:
+            return self.strict(buf)
+        except (DecodeError, RecursionError, UnicodeEncodeError):
+            return self.read(buf, method_of, unknown, on_skip)
+
+    def _frame(self, buf: Any) -> Frame:
+        try:
+            return _FRAME.decode(buf)
+        except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+            if not isinstance(why, ValidationError):
+                self._no_json(why)
+        # Valid JSON so far, but no object, or with a number that no reader takes; the rest may still be no JSON.
+        try:
+            plain = _PLAIN.decode(buf)
+        except ValidationError as why:
+            self.layer.fail(INVALID_REQUEST, str(why), answered=True)
+        except (DecodeError, RecursionError) as why:
+            self._no_json(why)
+        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of(plain)}`", answered=True)
+
+    def _no_json(self, why: Exception) -> NoReturn:
+        if isinstance(why, RecursionError):
+            self.layer.fail(PARSE_ERROR, "The JSON is nested too deeply", answered=True)
+        if isinstance(why, UnicodeEncodeError):
+            self.layer.fail(PARSE_ERROR, "The text holds a lone surrogate, which is no Unicode text", answered=True)
+        self.layer.fail(PARSE_ERROR, str(why), answered=True)
+
+    def _message(self, frame: Frame, method_of: MethodOf | None, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+        layer = self.layer
+        is_response = frame.method is UNSET and (frame.result is not UNSET or frame.error is not UNSET)
+        # What looks like a response or a notification is never answered, whatever is wrong with it.
+        answered = not is_response and (frame.id is not UNSET or not isinstance(frame.method, str))
+        request_id = self._id(frame, is_response=is_response)
+        method = frame.method if isinstance(frame.method, str) else None
+        if frame.jsonrpc != "2.0":
+            what = "no version" if frame.jsonrpc is UNSET else f"the version {frame.jsonrpc!r}"
+            layer.fail(
+                INVALID_REQUEST,
+                f'Expected "2.0", got {what}',
+                path=("jsonrpc",),
+                id=request_id,
+                method=method,
+                answered=answered,
+            )
+        if is_response:
+            return self._response(frame, request_id, method_of, unknown)
+        if method is None:
+            problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
+            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=answered)
+        return self._call(frame, request_id, method, unknown)
+
+    def _id(self, frame: Frame, *, is_response: bool) -> Any:
+        if frame.id is UNSET:
+            if is_response:
+                self.layer.fail(INVALID_REQUEST, "A response without an id", path=("id",))
+            return None
+        # A refusal of something unreadable bears null, whether or not the schema lets requests do so.
+        if is_response and frame.error is not UNSET and frame.id is None:
+            return None
+        try:
+            return walk_mismatching(self.layer.request_id, frame.id, path=("id",))[0]
+        except Mismatch as why:
+            method = frame.method if isinstance(frame.method, str) else None
+            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=not is_response)
+
+    def _call(self, frame: Frame, request_id: Any, method: str, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+        layer = self.layer
+        is_request = frame.id is not UNSET
+        if method.startswith("_"):
+            params = checked(frame.params) if isinstance(frame.params, Raw) else UNSET
+            if is_request:
+                return layer.extension_request(id=request_id, method=method, params=params), []
+            return layer.extension_notification(method=method, params=params), []
+        envelope = (self.requests if is_request else self.notifications).get(method)
+        if envelope is None:
+            if not is_request and method in self.requests:
+                layer.fail(INVALID_REQUEST, f"A request for {method!r} without an id", path=("id",), method=method)
+            layer.fail(
+                METHOD_NOT_FOUND,
+                f"Unknown method {method!r}",
+                path=("method",),
+                id=request_id,
+                method=method,
+                answered=is_request,
+            )
+        try:
+            params, skipped = layer.part(field_type(envelope, "params"), frame.params, "params", unknown)
+        except Mismatch as why:
+            layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
+        values: dict[str, Any] = {"params": params}
+        if is_request:
+            values["id"] = request_id
+        return envelope(**values), skipped
+
+    def _response(
+        self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown
+    ) -> tuple[Any, list[Skipped]]:
+        layer = self.layer
+        if frame.result is not UNSET and frame.error is not UNSET:
+            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id)
+        method = method_of(request_id) if method_of is not None else None
+        try:
+            if isinstance(frame.error, Raw):
+                error, skipped = layer.part(layer.error, frame.error, "error", unknown)
+                return layer.error_response(id=request_id, error=error), skipped
+            if method is None and isinstance(frame.result, Raw):
+                return layer.response(id=request_id, result=checked(frame.result)), []
+            result, skipped = layer.result(method or "", frame.result, unknown)
+        except Mismatch as why:
+            layer.fail(None, why.message, path=why.path, id=request_id, method=method)
+        return layer.response(id=request_id, result=result), skipped
+
+
+def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:
+    """Put a batch's index in front of the paths that are reported."""
+    if on_skip is None:
+        return None
+    return lambda skipped: on_skip(replace(skipped, path=f"$[{index}]{skipped.path[1:]}"))

@@ -1,0 +1,65 @@
+"""Lines from chunks: any chunking gives the same lines, and a line that is too long costs no other."""
+
+import random
+
+import acp_msgspec as acp
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(st.lists(st.binary(max_size=40)), st.integers(min_value=0, max_value=2**32), st.booleans())
+def test_any_chunking(lines: list[bytes], seed: int, crlf: bool) -> None:
+    lines = [line.replace(b"\n", b"").replace(b"\r", b"") for line in lines]
+    stream = b"".join(line + (b"\r\n" if crlf else b"\n") for line in lines)
+    splitter = acp.LineSplitter(limit=40)
+    dice = random.Random(seed)
+    found: list[bytes] = []
+    while stream:
+        cut = dice.randint(1, len(stream))
+        found += splitter.feed(stream[:cut])
+        stream = stream[cut:]
+    assert found == [line for line in lines if line]
+    assert splitter.pending == 0
+    assert splitter.close() is None
+
+
+def test_last_line_without_an_end() -> None:
+    splitter = acp.LineSplitter()
+    assert splitter.feed(b'{"a":1}\n{"b"') == [b'{"a":1}']
+    assert splitter.pending == 4
+    assert splitter.feed(memoryview(b":2}\r")) == []
+    assert splitter.close() == b'{"b":2}'
+    assert splitter.close() is None
+    assert splitter.feed(bytearray(b"x\n")) == [b"x"]
+
+
+def test_limit() -> None:
+    splitter = acp.LineSplitter(limit=5)
+    assert splitter.feed(b"12345\r\n12345\n") == [b"12345", b"12345"]
+    assert splitter.feed(b"12345\r") == []
+    assert splitter.feed(b"\n") == [b"12345"]
+    with pytest.raises(acp.LineTooLong, match="A line is longer than 5 bytes") as caught:
+        splitter.feed(b"a\n123456\nb\nc")
+    assert (caught.value.limit, caught.value.lines) == (5, [b"a", b"b"])
+    assert splitter.feed(b"\n") == [b"c"]
+
+
+def test_a_long_line_is_noticed_before_its_end_and_told_once() -> None:
+    splitter = acp.LineSplitter(limit=10)
+    with pytest.raises(acp.LineTooLong):
+        splitter.feed(b"x" * 11)
+    for _ in range(3):
+        assert splitter.feed(b"x" * 1000) == []
+    assert splitter.pending == 0
+    assert splitter.feed(b"x\nnext\n") == [b"next"]
+
+
+def test_no_limit_of_64_kib() -> None:
+    splitter = acp.LineSplitter()
+    big = b"x" * 5_000_000
+    found: list[bytes] = []
+    for start in range(0, len(big), 4096):
+        found += splitter.feed(big[start : start + 4096])
+    assert found == []
+    assert splitter.feed(b"\n") == [big]
