@@ -28,7 +28,7 @@ def test_the_first_example_does_what_it_says() -> None:
     assert "'default'" in status
     assert "$.params.update.content[1]" in dropped
     assert "'dropped'" in dropped
-    assert matched.startswith("Read config /a b'{")
+    assert matched == """Read config /a b'{"jsonrpc":"2.0","id":1,"result":{}}\\n'"""
 
 
 def test_commands_exist() -> None:
