@@ -106,17 +106,21 @@ def _verdict(lines: list[str], *, check: bool) -> str:
 
 @app.command()
 def pin(
-    source: Annotated[str, typer.Argument(help="A checkout of the upstream repository, or a folder with v1/ and v2/.")],
+    source: Annotated[
+        str, typer.Argument(help="A checkout of upstream, a folder with its files, or the http(s) address of one.")
+    ],
     commit: Annotated[str | None, typer.Option(help="The commit to read from a checkout, or that of a folder.")] = None,
     release: Annotated[str | None, typer.Option(help="The schema release of that commit (schema-v…).")] = None,
+    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Do without files that SOURCE lacks.")] = False,
 ) -> None:
     """Take upstream's schemas into schema/, without their prose, and write the lock."""
     if commit is not None and not re.fullmatch(r"[0-9a-f]{7,40}", commit):
         raise GeneratorError(f"--commit {commit!r} is no commit", hint="7 to 40 hexadecimal digits")
-    lock, changes = pin_schemas(source, commit, release)
+    lock, changes = pin_schemas(source, commit, release, drop_missing=drop_missing)
     console = Console(highlight=False)
-    for line in changes.lines:
-        console.print(line.replace("missing", "new").replace("differs", "changed"), soft_wrap=True)
+    for what, paths in (("new", changes.added), ("changed", changes.changed), ("removed", changes.stale)):
+        for path in paths:
+            console.print(f"{what}: {path}", soft_wrap=True)
     state = "pinned" if changes else "already pinned"
     console.print(f"{state}: {lock.commit} ({lock.release})", soft_wrap=True)
 

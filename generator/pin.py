@@ -1,12 +1,14 @@
 """Pinning: take the schemas of one upstream commit into `schema/`, without their prose, and write the lock."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator.errors import GeneratorError
+from generator.fetch import fetch
 from generator.source import (
     LABELS,
     LOCK,
@@ -15,6 +17,7 @@ from generator.source import (
     UPSTREAM,
     Lock,
     LockEntry,
+    definitions_of,
     digest,
     load_lock,
     parse_object,
@@ -23,8 +26,7 @@ from generator.source import (
 )
 from generator.write import Changes, compare_or_write
 
-PREFIXES = ("", "schema/")
-"""Where the files of a commit may lie: at the top of a folder, or in a checkout's `schema/`."""
+NAMES = tuple(sorted({name for pair in LABELS.values() for name in pair}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,68 +34,124 @@ class Origin:
     """Where to read from, and what is known of it."""
 
     read: Callable[[str], bytes | None]
-    commit: str | None
-    release: str | None
     shown: str
+    commit: str | None = None
+    release: str | None = None
+    date: str | None = None
 
 
-def pin(source: str, commit: str | None, release: str | None, root: Path = ROOT) -> tuple[Lock, Changes]:
-    """Pin the schemas found at `source`; on any failure `schema/` stays as it is."""
+def places(name: str) -> list[str]:
+    """List where a file may lie: at the top of a folder, in a checkout's `schema/`, or where v1 lay before v2 came."""
+    found = [name, f"schema/{name}"]
+    if name.startswith("v1/"):
+        old = name.removeprefix("v1/")
+        found += [old, f"schema/{old}"]
+    return found
+
+
+def pin(
+    source: str,
+    commit: str | None,
+    release: str | None,
+    root: Path = ROOT,
+    *,
+    drop_missing: bool = False,
+) -> tuple[Lock, Changes]:
+    """Pin the schemas found at `source`; on any failure `schema/` stays as it is.
+
+    A file that is pinned now and that `source` lacks is an error, unless `drop_missing` says to do without it.
+    """
     origin = _open(source, commit)
+    present = _present_lock(root)
     files: dict[str, bytes] = {}
     entries: list[LockEntry] = []
-    for name in sorted({name for pair in LABELS.values() for name in pair}):
-        upstream_path, data = _find(origin, name)
+    for name in NAMES:
+        found = _find(origin, name)
+        if found is None:
+            if present is not None and any(e.path == name for e in present.files) and not drop_missing:
+                raise GeneratorError(
+                    f"has no {name}, which is pinned now", file=origin.shown, hint="--drop-missing does without it"
+                )
+            continue
+        upstream_path, data = found
         shown = f"{origin.shown}/{upstream_path}"
-        kept = json.dumps(without_prose(parse_object(data, shown)), indent=2, ensure_ascii=False) + "\n"
-        stored = kept.encode("utf-8")
+        raw = parse_object(data, shown)
+        if "schema" in name:
+            definitions_of(raw, shown)
+        stored = (json.dumps(without_prose(raw), indent=2, ensure_ascii=False) + "\n").encode("utf-8")
         files[f"{SCHEMA_DIR}/{name}"] = stored
-        entries.append(LockEntry(name, f"schema/{name}", digest(data), digest(stored)))
-    same = _same_lock(root, entries)
-    known_commit = origin.commit or (same.commit if same else None)
-    if known_commit is None:
+        in_repository = upstream_path if upstream_path.startswith("schema/") else f"schema/{upstream_path}"
+        entries.append(LockEntry(name, in_repository, digest(data), digest(stored)))
+    if not any("schema" in e.path for e in entries):
+        raise GeneratorError(
+            "has no schema", file=origin.shown, hint=f"looked for {', '.join(places('v1/schema.json'))}"
+        )
+    lock = _lock(origin, release, present, entries, source)
+    files[f"{SCHEMA_DIR}/{LOCK}"] = lock.to_json().encode("utf-8")
+    return lock, compare_or_write(root, files, [f"{SCHEMA_DIR}/v1", f"{SCHEMA_DIR}/v2"], check=False)
+
+
+def _lock(origin: Origin, release: str | None, present: Lock | None, entries: list[LockEntry], source: str) -> Lock:
+    """Put together what is known; the present lock still knows of the very same files."""
+    same = present if present is not None and set(present.files) == set(entries) else None
+    commit = origin.commit or (same.commit if same else None)
+    if commit is None:
         raise GeneratorError(
             "the commit of these files is not known", file=source, hint="name it with --commit, or pin from a checkout"
         )
-    known_release = release or origin.release or (same.release if same and same.commit == known_commit else "")
-    lock = Lock(UPSTREAM, known_commit, known_release or "unreleased", tuple(entries))
-    files[f"{SCHEMA_DIR}/{LOCK}"] = lock.to_json().encode("utf-8")
-    return lock, compare_or_write(root, files, [], check=False)
+    known = same if same is not None and same.commit == commit else None
+    return Lock(
+        repository=UPSTREAM,
+        commit=commit,
+        date=origin.date or (known.date if known else ""),
+        release=release or origin.release or (known.release if known else "unreleased"),
+        files=tuple(entries),
+    )
 
 
-def _same_lock(root: Path, entries: list[LockEntry]) -> Lock | None:
-    """Give the present lock if it holds these very files: their commit is known then."""
+def _present_lock(root: Path) -> Lock | None:
     try:
-        lock = load_lock(root)
+        return load_lock(root)
     except GeneratorError:
         return None
-    return lock if {e.upstream_sha256 for e in lock.files} == {e.upstream_sha256 for e in entries} else None
 
 
 def _open(source: str, commit: str | None) -> Origin:
     if "://" in source:
-        raise GeneratorError(
-            "addresses are not supported yet", file=source, hint="clone the repository and name the checkout"
-        )
+        return _address(source, commit)
     folder = Path(source)
     if not folder.is_dir():
         raise GeneratorError("is not a folder", file=source, hint="name a checkout, or a folder with v1/ and v2/")
-    if _git(folder, "rev-parse", "--show-prefix") == "":
-        wanted = commit or "HEAD"
-        sha = _git(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
-        if not sha:
-            raise GeneratorError(f"has no commit {wanted}", file=source)
-        tag = _git(folder, "describe", "--tags", "--exact-match", "--match", "schema-v*", sha)
-        return Origin(lambda path: _blob(folder, sha, path), sha, tag or None, source)
-    return Origin(lambda path: _file(folder / path), commit, None, source)
+    if _git(folder, "rev-parse", "--show-prefix") != "":
+        return Origin(lambda path: _file(folder / path), source, commit)
+    wanted = commit or "HEAD"
+    sha = _git(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
+    if not sha:
+        raise GeneratorError(f"has no commit {wanted}", file=source)
+    return Origin(
+        read=lambda path: _blob(folder, sha, path),
+        shown=source,
+        commit=sha,
+        release=_git(folder, "describe", "--tags", "--exact-match", "--match", "schema-v*", sha) or None,
+        date=_git(folder, "show", "--no-patch", "--format=%cs", sha) or None,
+    )
 
 
-def _find(origin: Origin, name: str) -> tuple[str, bytes]:
-    for prefix in PREFIXES:
-        data = origin.read(prefix + name)
+def _address(source: str, commit: str | None) -> Origin:
+    if not source.startswith(("http://", "https://")):
+        raise GeneratorError("is no http or https address", file=source)
+    base = source.rstrip("/")
+    in_address = re.search(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", base)
+    known = commit or (in_address.group() if in_address else None)
+    return Origin(lambda path: fetch(f"{base}/{path}"), base, known)
+
+
+def _find(origin: Origin, name: str) -> tuple[str, bytes] | None:
+    for path in places(name):
+        data = origin.read(path)
         if data is not None:
-            return prefix + name, data
-    raise GeneratorError(f"has no {name}", file=origin.shown, hint="a pin needs all schema and meta files of v1 and v2")
+            return path, data
+    return None
 
 
 def _file(path: Path) -> bytes | None:

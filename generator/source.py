@@ -55,6 +55,7 @@ class Lock:
 
     repository: str
     commit: str
+    date: str
     release: str
     files: tuple[LockEntry, ...]
 
@@ -64,7 +65,13 @@ class Lock:
             e.path: {"upstream_path": e.upstream_path, "upstream_sha256": e.upstream_sha256, "sha256": e.sha256}
             for e in self.files
         }
-        head = {"repository": self.repository, "commit": self.commit, "release": self.release, "files": files}
+        head = {
+            "repository": self.repository,
+            "commit": self.commit,
+            "date": self.date,
+            "release": self.release,
+            "files": files,
+        }
         return json.dumps(head, indent=2) + "\n"
 
 
@@ -126,21 +133,23 @@ def load_lock(root: Path = ROOT) -> Lock:
     raw = parse_object(read_bytes(root / SCHEMA_DIR / LOCK, shown), shown)
     try:
         entries = tuple(LockEntry(path=path, **entry) for path, entry in raw["files"].items())
-        lock = Lock(raw["repository"], raw["commit"], raw["release"], entries)
+        lock = Lock(raw["repository"], raw["commit"], raw["date"], raw["release"], entries)
     except (KeyError, TypeError, AttributeError):
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`") from None
-    wanted = {name for pair in LABELS.values() for name in pair}
-    for missing in sorted(wanted - {e.path for e in lock.files}):
-        raise GeneratorError(f"names no {missing}", file=shown, hint="write it anew with `pin`")
+    known = {name for pair in LABELS.values() for name in pair}
+    for unknown in sorted({e.path for e in lock.files} - known):
+        raise GeneratorError(f"names {unknown!r}, which is no schema or meta file", file=shown, hint="see LABELS")
+    if not any(schema in {e.path for e in lock.files} for schema, _ in LABELS.values()):
+        raise GeneratorError("names no schema", file=shown, hint="write it anew with `pin`")
     return lock
 
 
 def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:
-    """Read the four pinned schemas; a file that differs from its digest in the lock is an error."""
+    """Read the pinned schemas; a file that differs from its digest in the lock is an error."""
     lock = load_lock(root)
     digests = {e.path: e.sha256 for e in lock.files}
     checked: dict[str, dict[str, Any]] = {}
-    for name in sorted({name for pair in LABELS.values() for name in pair}):
+    for name in sorted(digests):
         shown = f"{SCHEMA_DIR}/{name}"
         data = read_bytes(root / SCHEMA_DIR / name, shown)
         if digest(data) != digests[name]:
@@ -156,12 +165,13 @@ def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:
             file=f"{SCHEMA_DIR}/{schema}",
             sha256=digests[schema],
             raw=checked[schema],
-            meta=checked[meta],
+            meta=checked.get(meta),
             meta_file=f"{SCHEMA_DIR}/{meta}",
             commit=lock.commit,
             pinned=True,
         )
         for label, (schema, meta) in LABELS.items()
+        if schema in checked
     ]
     return sources, lock
 

@@ -79,6 +79,6 @@ def _replace(target: Path, content: bytes) -> None:
 
 def _remove_empty_folders(root: Path, owned: list[str]) -> None:
     for folder in owned:
-        for path in sorted((root / folder).rglob("*"), reverse=True):
+        for path in (*sorted((root / folder).rglob("*"), reverse=True), root / folder):
             if path.is_dir() and path.name != "__pycache__" and not any(path.iterdir()):
                 path.rmdir()

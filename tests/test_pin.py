@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from generator.errors import GeneratorError
 from generator.pin import pin
+from generator.pipeline import generate_pinned
 from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
 from tests.support import ROOT
 
@@ -117,6 +119,7 @@ def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
     (checkout / "schema" / "v2" / "schema.json").unlink()
     root = tmp_path / "project"
     lock, _ = pin(str(checkout), first[:9], None, root)
+    assert lock.date == _git(checkout, "show", "--no-patch", "--format=%cs", first)
     assert (lock.commit, lock.release) == (first, "schema-v1.2.3")
     assert load_pinned(root)[0][0].raw == load_pinned()[0][0].raw
     lock, _ = pin(str(checkout), None, None, root)
@@ -129,12 +132,13 @@ def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        ("missing", "has no v2/meta.json"),
+        ("missing", "has no v2/meta.json, which is pinned now"),
         ("broken", "v2/meta.json: is not JSON"),
         ("array", "v2/meta.json: is not a JSON object"),
         ("commit", "the commit of these files is not known"),
         ("folder", "is not a folder"),
-        ("address", "addresses are not supported yet"),
+        ("address", "is no http or https address"),
+        ("nothing", "has no v1/meta.json, which is pinned now"),
     ],
 )
 def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_path: Path) -> None:
@@ -156,11 +160,42 @@ def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_
             commit = None
         case "folder":
             source = str(file)
+        case "address":
+            source = "ftp://example.com/schema"
         case _:
-            source = "https://example.com/schema"
-    with pytest.raises(GeneratorError, match=message):
+            source = str(tmp_path / "empty")
+            (tmp_path / "empty").mkdir()
+    with pytest.raises(GeneratorError, match=re.escape(message)):
         pin(source, commit, None, root)
     assert _tree(root) == before
+
+
+def test_doing_without(upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    pin(str(upstream), COMMIT, None, root)
+    for name in ("schema.json", "schema.unstable.json", "meta.json", "meta.unstable.json"):
+        (upstream / "v2" / name).unlink()
+    (upstream / "v1" / "meta.json").unlink()
+    with pytest.raises(GeneratorError, match=r"has no v1/meta\.json"):
+        pin(str(upstream), None, None, root)
+    lock, changes = pin(str(upstream), COMMIT, None, root, drop_missing=True)
+    assert len(changes.stale) == 5
+    assert not (root / "schema" / "v2").exists()
+    assert [s.label for s in load_pinned(root)[0]] == ["v1", "v1_unstable"]
+    assert load_pinned(root)[0][0].meta is None
+    assert len(lock.files) == 3
+    with pytest.raises(GeneratorError, match="has no schema"):
+        pin(str(ROOT / "templates"), COMMIT, None, tmp_path / "other")
+
+
+def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (upstream / "v1").rename(checkout / "schema")
+    lock, _ = pin(str(checkout), COMMIT, None, tmp_path / "project")
+    assert next((e.path, e.upstream_path) for e in lock.files) == ("v1/meta.json", "schema/meta.json")
+    made = generate_pinned(lambda _: None, tmp_path / "project")
+    assert [s.label for s in made.summaries] == ["v1", "v1_unstable"]
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
