@@ -59,6 +59,14 @@ def generate(
             file=str(target),
             hint="run `python -m generator generate` and commit the result",
         )
+    for summary in made.summaries if check else ():
+        if summary.undocumented:
+            raise GeneratorError(
+                f"{len(summary.undocumented)} places of {summary.label} have no docstring, the first of them "
+                f"{summary.undocumented[0]}",
+                file="schema/docs",
+                hint="write their texts in our own words",
+            )
     console.print(_verdict(changes.lines, check=check), soft_wrap=True)
 
 
@@ -66,7 +74,7 @@ def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step,
     if schema is None:
         if label is not None or meta is not None:
             raise GeneratorError("--label and --meta go with --schema")
-        return generate_pinned(step)
+        return generate_pinned(step, out=target)
     if label is None or not re.fullmatch(r"[a-z][a-z0-9_]*", label) or keyword.iskeyword(label):
         raise GeneratorError(
             f"--schema needs a --label that is a module name, not {label!r}", hint="lower case, digits and underscores"

@@ -26,7 +26,9 @@ class Docs:
     source: Source
     files: dict[str, dict[str, Any]]
     _used: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
-    _counts: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
+    _found: int = 0
+    missing: list[str] = field(default_factory=list[str])
+    """The places that have no text, in dotted form."""
 
     def of_class(self, name: str, pointer: str) -> str | None:
         """Give the text of a class or alias."""
@@ -47,7 +49,7 @@ class Docs:
     @property
     def coverage(self) -> tuple[int, int]:
         """How many places have a text, of how many."""
-        return self._counts[True], self._counts[True] + self._counts[False]
+        return self._found, self._found + len(self.missing)
 
     def check_used(self) -> None:
         """Refuse entries of the label's own file that document nothing."""
@@ -69,7 +71,10 @@ class Docs:
             found = self._own(declared) or _at(self.files.get(SHARED, {}), shared)
         if found is None:
             found = self._description(pointer)
-        self._counts[found is not None] += 1
+        if found is None:
+            self.missing.append(".".join(path))
+        else:
+            self._found += 1
         return " ".join(str(found).split()) if found is not None else None
 
     def _own(self, path: tuple[str, ...]) -> str | None:

@@ -213,6 +213,8 @@ class Union:
     fallbacks: tuple[Type, ...] = ()
     method: str | None = None
     side: str | None = None
+    variants: tuple[tuple[str, str], ...] = ()
+    """The tags and titles that lead to each class, joined by slashes, and the class."""
 
 
 Definition = Struct | CatchAll | Enumeration | Identifier | Alias | Union

@@ -10,7 +10,7 @@ from generator.read import Schema
 from generator.source import ROOT, Source, is_array, is_object, read_bytes
 
 FILE = "schema/overrides.toml"
-KINDS = ("patch", "default", "unknown_member")
+KINDS = ("patch", "default", "unknown_member", "renamed")
 MARKER = "marker"
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
@@ -28,6 +28,8 @@ class Overrides:
     patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
+    renamed: dict[str, str] = field(default_factory=dict[str, str])
+    """Names of former releases that live on, deprecated, and what they are called now."""
     _used: set[str] = field(default_factory=set[str])
 
     def is_patch(self, definition: str, key: str) -> bool:
@@ -104,7 +106,7 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
                 out.patch.setdefault(name, set()).update(str(v) for v in value)
             elif kind == "default" and isinstance(value, str):
                 out.default[name] = value
-            elif kind == "unknown_member" and isinstance(value, str):
-                out.unknown_member[name] = value
+            elif kind in ("unknown_member", "renamed") and isinstance(value, str):
+                (out.unknown_member if kind == "unknown_member" else out.renamed)[name] = value
             else:
                 raise GeneratorError(f"[{table}.{kind}] {name} has a value of the wrong type", file=shown)

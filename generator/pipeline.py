@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator import api
 from generator.docs import load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
 from generator.lower import lower
 from generator.model import Module
-from generator.overrides import load_overrides
+from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
 from generator.source import ROOT, Source, load_pinned, load_single
 
@@ -26,6 +27,8 @@ class Summary:
     unions: int
     enums: int
     documented: tuple[int, int]
+    undocumented: tuple[str, ...] = ()
+    """The places of a pinned schema that have no docstring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +40,23 @@ class Generated:
     summaries: tuple[Summary, ...]
 
 
-def generate_pinned(step: Step, root: Path = ROOT) -> Generated:
-    """Generate the whole package from the pinned schemas."""
+def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
+    """Generate the whole package from the pinned schemas; `out` has the names of the last time."""
     step("verify schema/lock.json")
     sources, lock = load_pinned(root)
     files = {**runtime_files(), **emit_package(lock, [s.label for s in sources])}
+    names_file = out / api.FILE
+    before = names_file.read_text(encoding="utf-8") if names_file.is_file() else ""
     summaries: list[Summary] = []
+    entries: dict[str, list[api.Entry]] = {}
     for source in sources:
-        made, summary = _module(source, step)
+        overrides = load_overrides(source)
+        module, made, summary = _module(source, overrides, step)
+        entries[source.label] = api.entries_of(module, overrides)
+        api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
         files.update(made)
         summaries.append(summary)
+    files[api.FILE] = api.to_text(entries)
     return Generated(files, (PACKAGE,), tuple(summaries))
 
 
@@ -54,7 +64,7 @@ def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: 
     """Generate a package around one schema file; `out` may hold others that were generated before."""
     source = load_single(path, label, meta)
     package = {p: t for p, t in emit_package(None, []).items() if not (out / p).exists()}
-    made, summary = _module(source, step)
+    _, made, summary = _module(source, load_overrides(source), step)
     return Generated({**runtime_files(), **package, **made}, (f"{PACKAGE}/{label}",), (summary,))
 
 
@@ -63,14 +73,14 @@ def load_module(source: Source) -> Module:
     return lower(read_schema(source), load_overrides(source))
 
 
-def _module(source: Source, step: Step) -> tuple[dict[str, str], Summary]:
+def _module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
     step(f"read {source.file}")
     schema = read_schema(source)
     step(f"lower {source.label}")
-    module = lower(schema, load_overrides(source))
+    module = lower(schema, overrides)
     step(f"emit {source.label}")
     docs = load_docs(source)
-    files = emit_module(module, source, docs)
+    files = emit_module(module, source, docs, overrides.renamed if source.pinned else {})
     if source.pinned:
         docs.check_used()
     kinds = Counter(type(d).__name__ for d in module.definitions)
@@ -81,5 +91,6 @@ def _module(source: Source, step: Step) -> tuple[dict[str, str], Summary]:
         unions=kinds["Union"] + len(module.routings),
         enums=kinds["Enumeration"],
         documented=docs.coverage,
+        undocumented=tuple(docs.missing) if source.pinned else (),
     )
-    return files, summary
+    return module, files, summary

@@ -1,5 +1,6 @@
 """The committed package is what the generator writes, whatever the process around it looks like."""
 
+import dataclasses
 import json
 import os
 import random
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from generator import cli
 from generator.errors import GeneratorError
-from generator.pipeline import generate_pinned
+from generator.pipeline import Generated, Step, generate_pinned
 from generator.write import compare_or_write
 from tests.support import ROOT, generate_case, raw_schema
 
@@ -106,3 +108,17 @@ def test_a_module_beside_others(tmp_path: Path) -> None:
     code = "from acp_msgspec import one, two; print(one.StopReason.REFUSAL, two.StopReason.REFUSAL)"
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout == "refusal refusal\n"
+
+
+def test_check_wants_docstrings_everywhere(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    made = generate_pinned(lambda _: None)
+    lacking = dataclasses.replace(made.summaries[0], undocumented=("Diff.fields.path", "Diff.doc"))
+
+    def generated(step: Step, *, out: Path) -> Generated:
+        return dataclasses.replace(made, summaries=(lacking,))
+
+    monkeypatch.setattr(cli, "generate_pinned", generated)
+    with pytest.raises(GeneratorError, match=r"^schema/docs: 2 places of v1 have no docstring, the first of them Diff"):
+        cli.generate(check=True)
+    cli.generate(check=False, out=ROOT / "generated")
+    assert "up to date" in capsys.readouterr().out

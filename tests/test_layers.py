@@ -19,6 +19,7 @@ LAYERS = (
     "names",
     "lower",
     "emit",
+    "api",
     "write",
     "fetch",
     "pin",

@@ -1,6 +1,7 @@
 """Emission: views into templates, templates into formatted text. Nothing is written to disk here."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,11 @@ def _import_key(name: str) -> tuple[int, str, str]:
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)
 
 
-def emit_module(module: Module, source: Source, docs: Docs) -> dict[str, str]:
-    """Write the files of one schema: a path in the package and its text for each."""
+def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Write the files of one schema: a path in the package and its text for each.
+
+    `renamed` are names of former releases that live on, and what they are called now.
+    """
     environment = _environment()
     leaves = tuple(d for d in module.definitions if isinstance(d, Enumeration | Identifier))
     bodies = tuple(d for d in module.definitions if not isinstance(d, Enumeration | Identifier))
@@ -106,13 +110,16 @@ def emit_module(module: Module, source: Source, docs: Docs) -> dict[str, str]:
         ),
         "__init__": environment.get_template("module.py.jinja").render(
             **common,
+            renamed=sorted((renamed or {}).items()),
             imports=[
+                *([[Import("typing", ("TYPE_CHECKING", "Any"))]] if renamed else []),
                 [
+                    *([Import(".._deprecated", ("give_renamed",))] if renamed else []),
                     Import(".._methods", ("Method",)),
                     *([Import(".enums", tuple(sorted(leaf_names, key=_import_key)))] if leaf_names else []),
                     Import(".messages", tuple(sorted(messages["exports"], key=_import_key))),
                     Import(".types", tuple(sorted(body_names, key=_import_key))),
-                ]
+                ],
             ],
             exports=sorted(
                 [*leaf_names, *body_names, *messages["exports"], "Method"], key=lambda n: (not n.isupper(), n)

@@ -75,8 +75,10 @@ def lower_union(low: "Lowering", name: str, node: SchemaObject, pointer: str) ->
     tag_field = _tag_field(low, node, alternatives, pointer)
     tagged: list[Named] = []
     others: list[Named] = []
+    variants: list[tuple[str, str]] = []
     for alternative in alternatives:
         made = _variant(low, name, alternative, tag_field, alternatives)
+        variants.append(("/".join(alternative.steps), made.name))
         if _outer_tag(alternative, tag_field) is not None:
             tagged.append(made)
         elif alternative.other_of is not None:
@@ -94,6 +96,7 @@ def lower_union(low: "Lowering", name: str, node: SchemaObject, pointer: str) ->
         tuple(fallbacks),
         method=text_of(node, "x-method"),
         side=text_of(node, "x-side"),
+        variants=tuple(variants),
     )
 
 

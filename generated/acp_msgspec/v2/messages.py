@@ -107,112 +107,144 @@ class ExtensionNotification(Notification):
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """The notification `$/cancel_request`. [#/$defs/CancelRequestNotification]"""
+    """Asks the side that got a request to give it up.
+
+    The request is answered all the same, with a result or the error -32800. [#/$defs/CancelRequestNotification]
+    """
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
     params: CancelRequestNotification
 
 
 class CancelSessionNotificationMessage(Notification, tag_field="method", tag="session/cancel"):
-    """The notification `session/cancel`. [#/$defs/CancelSessionNotification]"""
+    """Stops the work in a session.
+
+    The agent then reports the state `idle` with `cancelled`, and the client answers pending permission requests
+    with the outcome `cancelled`. [#/$defs/CancelSessionNotification]
+    """
 
     method: ClassVar[Literal["session/cancel"]] = "session/cancel"
     params: CancelSessionNotification
 
 
 class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close"):
-    """The request `session/close`. [#/$defs/CloseSessionRequest]"""
+    """Stops the work in a session and frees what it holds. [#/$defs/CloseSessionRequest]"""
 
     method: ClassVar[Literal["session/close"]] = "session/close"
     params: CloseSessionRequest
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """The notification `elicitation/complete`. [#/$defs/CompleteElicitationNotification]"""
+    """Tells the client that the user has finished what a URL elicitation asked for.
+
+    [#/$defs/CompleteElicitationNotification]
+    """
 
     method: ClassVar[Literal["elicitation/complete"]] = "elicitation/complete"
     params: CompleteElicitationNotification
 
 
 class CreateElicitationRequestMessage(Request, tag_field="method", tag="elicitation/create"):
-    """The request `elicitation/create`. [#/$defs/CreateElicitationRequest]"""
+    """Asks the user for information, through a form or at a URL.
+
+    Needs the client's `elicitation` capability. [#/$defs/CreateElicitationRequest]
+    """
 
     method: ClassVar[Literal["elicitation/create"]] = "elicitation/create"
     params: CreateElicitationRequest
 
 
 class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/delete"):
-    """The request `session/delete`. [#/$defs/DeleteSessionRequest]"""
+    """Removes a session from what `session/list` returns. Needs `session.delete`. [#/$defs/DeleteSessionRequest]"""
 
     method: ClassVar[Literal["session/delete"]] = "session/delete"
     params: DeleteSessionRequest
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """The request `initialize`. [#/$defs/InitializeRequest]"""
+    """Opens the connection: both sides settle the protocol version and tell what they can do.
+
+    [#/$defs/InitializeRequest]
+    """
 
     method: ClassVar[Literal["initialize"]] = "initialize"
     params: InitializeRequest
 
 
 class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"):
-    """The request `session/list`. [#/$defs/ListSessionsRequest]"""
+    """Returns the sessions that the agent knows, page by page. [#/$defs/ListSessionsRequest]"""
 
     method: ClassVar[Literal["session/list"]] = "session/list"
     params: ListSessionsRequest
 
 
 class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
-    """The request `auth/login`. [#/$defs/LoginAuthRequest]"""
+    """Signs the user in with a method that the agent offered in its answer to `initialize`.
+
+    [#/$defs/LoginAuthRequest]
+    """
 
     method: ClassVar[Literal["auth/login"]] = "auth/login"
     params: LoginAuthRequest
 
 
 class LogoutAuthRequestMessage(Request, tag_field="method", tag="auth/logout"):
-    """The request `auth/logout`. [#/$defs/LogoutAuthRequest]"""
+    """Signs the user out, so that whatever needs authentication needs it anew. [#/$defs/LogoutAuthRequest]"""
 
     method: ClassVar[Literal["auth/logout"]] = "auth/logout"
     params: LogoutAuthRequest
 
 
 class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
-    """The request `session/new`. [#/$defs/NewSessionRequest]"""
+    """Starts a session and returns its id.
+
+    It may fail with the code -32000 until the user has signed in. [#/$defs/NewSessionRequest]
+    """
 
     method: ClassVar[Literal["session/new"]] = "session/new"
     params: NewSessionRequest
 
 
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
-    """The request `session/prompt`. [#/$defs/PromptRequest]"""
+    """Sends the user's message to the agent.
+
+    The answer confirms that it was accepted; `session/update` tells what follows. [#/$defs/PromptRequest]
+    """
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
     params: PromptRequest
 
 
 class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/request_permission"):
-    """The request `session/request_permission`. [#/$defs/RequestPermissionRequest]"""
+    """Asks the user whether the agent may do something, such as make a tool call.
+
+    [#/$defs/RequestPermissionRequest]
+    """
 
     method: ClassVar[Literal["session/request_permission"]] = "session/request_permission"
     params: RequestPermissionRequest
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """The request `session/resume`. [#/$defs/ResumeSessionRequest]"""
+    """Takes up an earlier session, with or without a replay of its conversation. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
 
 
 class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="session/set_config_option"):
-    """The request `session/set_config_option`. [#/$defs/SetSessionConfigOptionRequest]"""
+    """Changes one setting of a session and returns all of them. [#/$defs/SetSessionConfigOptionRequest]"""
 
     method: ClassVar[Literal["session/set_config_option"]] = "session/set_config_option"
     params: SetSessionConfigOptionRequest
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """The notification `session/update`. [#/$defs/UpdateSessionNotification]"""
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of the work and
+    more.
+
+    [#/$defs/UpdateSessionNotification]
+    """
 
     method: ClassVar[Literal["session/update"]] = "session/update"
     params: UpdateSessionNotification
@@ -221,16 +253,20 @@ class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="se
 AgentNotification: TypeAlias = Routed[
     UpdateSessionNotificationMessage | CompleteElicitationNotificationMessage, ExtensionNotification
 ]
-"""[#/$defs/AgentNotification]"""
+"""Any notification that an agent sends to a client, told apart by `method`. [#/$defs/AgentNotification]"""
 
 AgentRequest: TypeAlias = Routed[RequestPermissionRequestMessage | CreateElicitationRequestMessage, ExtensionRequest]
-"""[#/$defs/AgentRequest]"""
+"""Any request that an agent makes to a client, told apart by `method`. [#/$defs/AgentRequest]"""
 
 AgentResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""[#/$defs/AgentResponse]"""
+"""An agent's answer to a client's request: a result or an error.
+
+The type of the result follows from the method of the request, which the answer does not repeat.
+[#/$defs/AgentResponse]
+"""
 
 ClientNotification: TypeAlias = Routed[CancelSessionNotificationMessage, ExtensionNotification]
-"""[#/$defs/ClientNotification]"""
+"""Any notification that a client sends to an agent, told apart by `method`. [#/$defs/ClientNotification]"""
 
 ClientRequest: TypeAlias = Routed[
     InitializeRequestMessage
@@ -245,13 +281,20 @@ ClientRequest: TypeAlias = Routed[
     | PromptRequestMessage,
     ExtensionRequest,
 ]
-"""[#/$defs/ClientRequest]"""
+"""Any request that a client makes to an agent, told apart by `method`. [#/$defs/ClientRequest]"""
 
 ClientResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""[#/$defs/ClientResponse]"""
+"""A client's answer to an agent's request: a result or an error.
+
+The type of the result follows from the method of the request, which the answer does not repeat.
+[#/$defs/ClientResponse]
+"""
 
 ProtocolLevelNotification: TypeAlias = Tagged[CancelRequestNotificationMessage]
-"""[#/$defs/ProtocolLevelNotification]"""
+"""Any notification about the connection itself, which both sides may send.
+
+The methods start with `$/`, and receivers that cannot act on one may ignore it. [#/$defs/ProtocolLevelNotification]
+"""
 
 MessageFromClient: TypeAlias = Untagged[
     ClientRequest
@@ -294,25 +337,49 @@ class AgentMethod(StrEnum):
     """Methods that an agent handles."""
 
     AUTH_LOGIN = "auth/login"
+    """Signs the user in with a method that the agent offered in its answer to `initialize`."""
     AUTH_LOGOUT = "auth/logout"
+    """Signs the user out, so that whatever needs authentication needs it anew."""
     INITIALIZE = "initialize"
+    """Opens the connection: both sides settle the protocol version and tell what they can do."""
     SESSION_CANCEL = "session/cancel"
+    """Stops the work in a session.
+
+    The agent then reports the state `idle` with `cancelled`, and the client answers pending permission requests
+    with the outcome `cancelled`.
+    """
     SESSION_CLOSE = "session/close"
+    """Stops the work in a session and frees what it holds."""
     SESSION_DELETE = "session/delete"
+    """Removes a session from what `session/list` returns. Needs `session.delete`."""
     SESSION_LIST = "session/list"
+    """Returns the sessions that the agent knows, page by page."""
     SESSION_NEW = "session/new"
+    """Starts a session and returns its id. It may fail with the code -32000 until the user has signed in."""
     SESSION_PROMPT = "session/prompt"
+    """Sends the user's message to the agent.
+
+    The answer confirms that it was accepted; `session/update` tells what follows.
+    """
     SESSION_RESUME = "session/resume"
+    """Takes up an earlier session, with or without a replay of its conversation."""
     SESSION_SET_CONFIG_OPTION = "session/set_config_option"
+    """Changes one setting of a session and returns all of them."""
 
 
 class ClientMethod(StrEnum):
     """Methods that a client handles."""
 
     ELICITATION_COMPLETE = "elicitation/complete"
+    """Tells the client that the user has finished what a URL elicitation asked for."""
     ELICITATION_CREATE = "elicitation/create"
+    """Asks the user for information, through a form or at a URL. Needs the client's `elicitation` capability."""
     SESSION_REQUEST_PERMISSION = "session/request_permission"
+    """Asks the user whether the agent may do something, such as make a tool call."""
     SESSION_UPDATE = "session/update"
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of the work and
+    more.
+    """
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

@@ -47,7 +47,11 @@ from .enums import (
 
 
 class AgentAuthCapabilities(AcpStruct):
-    """[#/$defs/AgentAuthCapabilities]"""
+    """What an agent offers around authentication besides signing in and out.
+
+    The methods `auth/login` and `auth/logout` are not announced here but by entries in `authMethods`.
+    [#/$defs/AgentAuthCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -57,7 +61,10 @@ class AgentAuthCapabilities(AcpStruct):
 
 
 class PromptImageCapabilities(AcpStruct):
-    """[#/$defs/PromptImageCapabilities]"""
+    """States that prompts may hold pictures.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PromptImageCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -67,7 +74,10 @@ class PromptImageCapabilities(AcpStruct):
 
 
 class PromptAudioCapabilities(AcpStruct):
-    """[#/$defs/PromptAudioCapabilities]"""
+    """States that prompts may hold sounds.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PromptAudioCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -77,7 +87,10 @@ class PromptAudioCapabilities(AcpStruct):
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
-    """[#/$defs/PromptEmbeddedContextCapabilities]"""
+    """States that prompts may hold embedded resources.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PromptEmbeddedContextCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -87,11 +100,19 @@ class PromptEmbeddedContextCapabilities(AcpStruct):
 
 
 class PromptCapabilities(AcpStruct):
-    """[#/$defs/PromptCapabilities]"""
+    """What prompts may hold besides text and resource links, which every agent with sessions takes.
+
+    Clients must not send a kind of content that is not announced here. [#/$defs/PromptCapabilities]
+    """
 
     image: OrDefault[PromptImageCapabilities | None] = None
+    """Present, if only as `{}`, when prompts may hold pictures; null or absent when they may not."""
     audio: OrDefault[PromptAudioCapabilities | None] = None
+    """Present, if only as `{}`, when prompts may hold sounds; null or absent when they may not."""
     embedded_context: OrDefault[PromptEmbeddedContextCapabilities | None] = None
+    """Present, if only as `{}`, when prompts may hold embedded resources, which clients then prefer to links; null
+    or absent when they may not.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -100,7 +121,10 @@ class PromptCapabilities(AcpStruct):
 
 
 class McpStdioCapabilities(AcpStruct):
-    """[#/$defs/McpStdioCapabilities]"""
+    """States that the agent can reach MCP servers over standard input and output.
+
+    Its presence says everything; `{}` is enough. [#/$defs/McpStdioCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -110,7 +134,10 @@ class McpStdioCapabilities(AcpStruct):
 
 
 class McpHttpCapabilities(AcpStruct):
-    """[#/$defs/McpHttpCapabilities]"""
+    """States that the agent can reach MCP servers over HTTP.
+
+    Its presence says everything; `{}` is enough. [#/$defs/McpHttpCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -120,10 +147,15 @@ class McpHttpCapabilities(AcpStruct):
 
 
 class McpCapabilities(AcpStruct):
-    """[#/$defs/McpCapabilities]"""
+    """Ways in which an agent can reach MCP servers.
+
+    None is taken for granted, not even stdio. [#/$defs/McpCapabilities]
+    """
 
     stdio: OrDefault[McpStdioCapabilities | None] = None
+    """Present, if only as `{}`, when servers of type `stdio` may be passed; null or absent when they may not."""
     http: OrDefault[McpHttpCapabilities | None] = None
+    """Present, if only as `{}`, when servers of type `http` may be passed; null or absent when they may not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -132,7 +164,10 @@ class McpCapabilities(AcpStruct):
 
 
 class SessionDeleteCapabilities(AcpStruct):
-    """[#/$defs/SessionDeleteCapabilities]"""
+    """States that the agent handles `session/delete`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionDeleteCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -142,7 +177,11 @@ class SessionDeleteCapabilities(AcpStruct):
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
-    """[#/$defs/SessionAdditionalDirectoriesCapabilities]"""
+    """States that session requests may carry `additionalDirectories`.
+
+    The agent may then report these roots for each session that it lists.
+    [#/$defs/SessionAdditionalDirectoriesCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -152,12 +191,20 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
 
 
 class SessionCapabilities(AcpStruct):
-    """[#/$defs/SessionCapabilities]"""
+    """What an agent can do with sessions.
+
+    Its presence, if only as `{}`, announces that the agent creates, lists, resumes and closes sessions, takes and
+    cancels prompts and sends updates; anything else has an entry of its own. [#/$defs/SessionCapabilities]
+    """
 
     prompt: OrDefault[PromptCapabilities | None] = None
+    """Kinds of content that prompts may hold besides text and resource links; null or absent means none."""
     mcp: OrDefault[McpCapabilities | None] = None
+    """Ways to reach MCP servers; null or absent means that the agent takes no servers."""
     delete: OrDefault[SessionDeleteCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/delete`; null or absent when it does not."""
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
+    """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -166,10 +213,17 @@ class SessionCapabilities(AcpStruct):
 
 
 class AgentCapabilities(AcpStruct):
-    """[#/$defs/AgentCapabilities]"""
+    """What an agent can do.
+
+    It states this in its answer to `initialize`; whatever is left out is not supported. [#/$defs/AgentCapabilities]
+    """
 
     session: OrDefault[SessionCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles the `session/*` methods; null or absent when it handles
+    none.
+    """
     auth: OrDefault[AgentAuthCapabilities | None] = None
+    """Extensions around authentication; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -178,11 +232,15 @@ class AgentCapabilities(AcpStruct):
 
 
 class Annotations(AcpStruct):
-    """[#/$defs/Annotations]"""
+    """Optional hints on how content is meant to be used and shown. [#/$defs/Annotations]"""
 
     audience: OrDefault[SkipInvalid[list[Role]] | None] = None
+    """Whom the content is for; null or absent means nobody in particular."""
     last_modified: OrDefault[DateTime | None] = None
+    """Time of the last change to the source of the content, as in RFC 3339; null or absent when unknown."""
     priority: OrDefault[Annotated[float, Advice(minimum=0, maximum=1)] | None] = None
+    """How much the content matters, from 0 to 1, higher numbers meaning more; null or absent when nothing is said.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -191,10 +249,14 @@ class Annotations(AcpStruct):
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
-    """[#/$defs/TextContent]"""
+    """A text, plain or in Markdown.
+
+    All agents take it in prompts, and clients should show it as Markdown. [#/$defs/TextContent]
+    """
 
     type: ClassVar[Literal["text"]] = "text"
     text: str
+    """Words to show to the user or to give to the model."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -205,12 +267,18 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
-    """[#/$defs/ImageContent]"""
+    """A picture, carried as base64.
+
+    In a prompt it needs the agent's capability `session.prompt.image`. [#/$defs/ImageContent]
+    """
 
     type: ClassVar[Literal["image"]] = "image"
     data: Base64
+    """Bytes of the picture in base64."""
     mime_type: MediaType
+    """Media type of `data`, such as `image/png`."""
     uri: OrDefault[Uri | None] = None
+    """Where the picture comes from; null or absent when that does not matter."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -221,11 +289,16 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
-    """[#/$defs/AudioContent]"""
+    """A sound, carried as base64.
+
+    In a prompt it needs the agent's capability `session.prompt.audio`. [#/$defs/AudioContent]
+    """
 
     type: ClassVar[Literal["audio"]] = "audio"
     data: Base64
+    """Bytes of the recording in base64."""
     mime_type: MediaType
+    """Media type of `data`, such as `audio/wav`."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -236,25 +309,44 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
 
 
 class Icon(AcpStruct):
-    """[#/$defs/Icon]"""
+    """A picture that stands for a resource in the user interface. [#/$defs/Icon]"""
 
     src: Uri
+    """Address of the picture."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the picture, to be used where its source names none or only a general one; null or absent
+    otherwise.
+    """
     sizes: OrDefault[SkipInvalid[list[str]] | None] = None
+    """Sizes that suit the picture, such as `48x48`, or `any` if it scales.
+
+    Null or absent means that all of them do.
+    """
     theme: OrDefault[IconTheme | None] = None
+    """Background that the picture is made for; null or absent when nothing is said."""
 
 
 class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
-    """[#/$defs/ResourceLink]"""
+    """A reference to a resource that the agent can fetch by itself.
+
+    All agents take it in prompts. [#/$defs/ResourceLink]
+    """
 
     type: ClassVar[Literal["resource_link"]] = "resource_link"
     name: str
+    """Short name of the resource, such as that of a file."""
     uri: Uri
+    """Address under which the resource is found."""
     title: OrDefault[str | None] = None
+    """Name to show instead of `name`; null or absent when there is none."""
     description: OrDefault[str | None] = None
+    """What the resource is, in words for people; null or absent when nothing is said."""
     icons: OrDefault[SkipInvalid[list[Icon]] | None] = None
+    """Icons of the resource to choose from; null or absent when there are none."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the resource; null or absent when unknown."""
     size: OrDefault[Int64 | None] = None
+    """Size of the resource in bytes; null or absent when unknown."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -265,11 +357,14 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
 
 
 class TextResourceContents(AcpStruct):
-    """[#/$defs/TextResourceContents]"""
+    """A resource whose content is text. [#/$defs/TextResourceContents]"""
 
     text: str
+    """Whole content of the resource."""
     uri: Uri
+    """Address of the resource."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the text; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -278,11 +373,14 @@ class TextResourceContents(AcpStruct):
 
 
 class BlobResourceContents(AcpStruct):
-    """[#/$defs/BlobResourceContents]"""
+    """A resource whose content is binary. [#/$defs/BlobResourceContents]"""
 
     blob: Base64
+    """Bytes of the resource in base64."""
     uri: Uri
+    """Address of the resource."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the bytes; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -291,14 +389,18 @@ class BlobResourceContents(AcpStruct):
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
-"""[#/$defs/EmbeddedResourceResource]"""
+"""Content of an embedded resource, as text or as bytes in base64. [#/$defs/EmbeddedResourceResource]"""
 
 
 class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
-    """[#/$defs/EmbeddedResource]"""
+    """A resource together with its content, so that nobody has to fetch it.
+
+    In a prompt it needs the agent's capability `session.prompt.embeddedContext`. [#/$defs/EmbeddedResource]
+    """
 
     type: ClassVar[Literal["resource"]] = "resource"
     resource: EmbeddedResourceResource
+    """Content and address of the resource."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -319,45 +421,72 @@ class ContentBlockOther(
         "resource",
     ),
 ):
-    """[#/$defs/ContentBlock/anyOf/5]"""
+    """A content block of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the block or show
+    it in a general way. [#/$defs/ContentBlock/anyOf/5]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ContentBlock: TypeAlias = Open[
     TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, ContentBlockOther
 ]
-"""[#/$defs/ContentBlock]"""
+"""A piece of content in prompts, messages and the output of tool calls, told apart by `type`.
+
+It has the shape that MCP uses, so agents can pass on what an MCP tool returned. In prompts, all but text and
+resource links need a prompt capability. [#/$defs/ContentBlock]
+"""
 
 
 class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
-    """[#/$defs/AgentMessage]"""
+    """Sets the content of a message by the agent, or begins one.
+
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
+    message held before, and later chunks with the same id add to it. [#/$defs/AgentMessage]
+    """
 
     session_update: ClassVar[Literal["agent_message"]] = "agent_message"
     message_id: MessageId
+    """Message concerned; an id that is new begins a message."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces all content of the message, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the message. Null clears it; when absent, it stays as it is."""
 
 
 class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
-    """[#/$defs/AgentThought]"""
+    """Sets the content of a thought of the agent, or begins one.
+
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
+    thought held before, and later chunks with the same id add to it. [#/$defs/AgentThought]
+    """
 
     session_update: ClassVar[Literal["agent_thought"]] = "agent_thought"
     message_id: MessageId
+    """Thought concerned; an id that is new begins a thought."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces all content of the thought, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the thought. Null clears it; when absent, it stays as it is."""
 
 
 class TerminalAuthCapabilities(AcpStruct):
-    """[#/$defs/TerminalAuthCapabilities]"""
+    """States that the client can start the agent's program again in a terminal where the user can type.
+
+    Its presence says everything; `{}` is enough. [#/$defs/TerminalAuthCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -367,9 +496,17 @@ class TerminalAuthCapabilities(AcpStruct):
 
 
 class AuthCapabilities(AcpStruct):
-    """[#/$defs/AuthCapabilities]"""
+    """Kinds of authentication with which the client is able to help.
+
+    An agent offers methods of such a kind only to clients that announce it here. [#/$defs/AuthCapabilities]
+    """
 
     terminal: OrDefault[TerminalAuthCapabilities | None] = None
+    """Present, if only as `{}`, when the client can start the agent's program again in a terminal where the user
+    can type.
+
+    Null or absent means that the agent must not offer methods of type `terminal`.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -378,10 +515,12 @@ class AuthCapabilities(AcpStruct):
 
 
 class EnvVariable(AcpStruct):
-    """[#/$defs/EnvVariable]"""
+    """An environment variable for a process that is about to be started. [#/$defs/EnvVariable]"""
 
     name: str
+    """Key under which the process finds the value."""
     value: str
+    """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -390,14 +529,27 @@ class EnvVariable(AcpStruct):
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
-    """[#/$defs/AuthMethodTerminal]"""
+    """A way to sign in where the user talks to the agent's program in a terminal.
+
+    The client runs that program as another, interactive process: exit status 0 means signed in, every other end
+    means failure. It must not be passed to `auth/login`. [#/$defs/AuthMethodTerminal]
+    """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     method_id: AuthMethodId
+    """Tells the method apart from the others of this agent; it is never sent back in `auth/login`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     args: OrDefault[SkipInvalid[list[str]]] = []
+    """Added at the end of the arguments with which the agent is usually started; none when absent."""
     env: OrDefault[SkipInvalid[list[EnvVariable]]] = []
+    """Variables for the process, each name at most once; they win over those of the same name in the usual
+    configuration.
+
+    None when absent.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -406,12 +558,15 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
 
 
 class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
-    """[#/$defs/AuthMethodAgent]"""
+    """A way to sign in that the agent carries out when `auth/login` is called. [#/$defs/AuthMethodAgent]"""
 
     type: ClassVar[Literal["agent"]] = "agent"
     method_id: AuthMethodId
+    """Sent back in `auth/login`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -427,12 +582,23 @@ class AuthMethodOther(
         "terminal",
     ),
 ):
-    """[#/$defs/AuthMethod/anyOf/2]"""
+    """A way to sign in of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore the method or show
+    it in a general way. [#/$defs/AuthMethod/anyOf/2]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     method_id: AuthMethodId
+    """Tells the method apart from the others of this agent."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -441,14 +607,18 @@ class AuthMethodOther(
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
-"""[#/$defs/AuthMethod]"""
+"""A way to sign in that the agent offers in its answer to `initialize`, told apart by `type`.
+
+[#/$defs/AuthMethod]
+"""
 
 
 class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
-    """[#/$defs/TextCommandInput]"""
+    """Free text as the input of a command: whatever the user types behind its name. [#/$defs/TextCommandInput]"""
 
     type: ClassVar[Literal["text"]] = "text"
     hint: str
+    """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -457,21 +627,32 @@ class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
 
 
 class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
-    """[#/$defs/AvailableCommandInput/anyOf/1]"""
+    """A kind of command input that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore it or show the
+    command as one without input. [#/$defs/AvailableCommandInput/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 AvailableCommandInput: TypeAlias = Open[TextCommandInput, AvailableCommandInputOther]
-"""[#/$defs/AvailableCommandInput]"""
+"""Kind of input that a command takes, told apart by `type`. [#/$defs/AvailableCommandInput]"""
 
 
 class AvailableCommand(AcpStruct):
-    """[#/$defs/AvailableCommand]"""
+    """A command of the agent that the user may invoke from a prompt. [#/$defs/AvailableCommand]"""
 
     name: str
+    """What invokes the command, such as `create_plan`."""
     description: str
+    """What the command does, in words for the user."""
     input: OrDefault[AvailableCommandInput | None] = None
+    """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -480,10 +661,14 @@ class AvailableCommand(AcpStruct):
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
-    """[#/$defs/AvailableCommandsUpdate]"""
+    """Commands that the agent offers from now on.
+
+    It is sent once they are known and again whenever they change. [#/$defs/AvailableCommandsUpdate]
+    """
 
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
+    """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -492,12 +677,15 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/BooleanPropertySchema]"""
+    """An input that is true or false, such as a checkbox. [#/$defs/BooleanPropertySchema]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     default: OrDefault[bool | None] = None
+    """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -506,13 +694,22 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
 
 
 RequestId: TypeAlias = None | Int64 | str
-"""[#/$defs/RequestId]"""
+"""Names a request, so that its answer can be matched to it; chosen by the side that asks.
+
+An integer, a text and null are all different ids. Null should be avoided, as errors use it where no id could be
+read. [#/$defs/RequestId]
+"""
 
 
 class CancelRequestNotification(AcpStruct):
-    """[#/$defs/CancelRequestNotification]"""
+    """Asks the other side to give up one request that the sender made.
+
+    It may go on regardless, but an answer is due in any case: a result, perhaps a partial one, or the error -32800.
+    [#/$defs/CancelRequestNotification]
+    """
 
     request_id: RequestId
+    """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -521,7 +718,12 @@ class CancelRequestNotification(AcpStruct):
 
 
 class CancelSessionNotification(AcpStruct):
-    """[#/$defs/CancelSessionNotification]"""
+    """Asks the agent to stop its work in a session.
+
+    The agent stops model requests and tool calls, sends the updates that are left and then reports the state `idle`
+    with the stop reason `cancelled`. The client answers each pending permission request with the outcome
+    `cancelled`. [#/$defs/CancelSessionNotification]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -533,7 +735,10 @@ class CancelSessionNotification(AcpStruct):
 
 
 class ElicitationFormCapabilities(AcpStruct):
-    """[#/$defs/ElicitationFormCapabilities]"""
+    """States that the client can show forms to the user.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ElicitationFormCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -543,7 +748,10 @@ class ElicitationFormCapabilities(AcpStruct):
 
 
 class ElicitationUrlCapabilities(AcpStruct):
-    """[#/$defs/ElicitationUrlCapabilities]"""
+    """States that the client can send the user to a URL.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ElicitationUrlCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -553,10 +761,12 @@ class ElicitationUrlCapabilities(AcpStruct):
 
 
 class ElicitationCapabilities(AcpStruct):
-    """[#/$defs/ElicitationCapabilities]"""
+    """Ways in which a client can question the user for the agent. [#/$defs/ElicitationCapabilities]"""
 
     form: OrDefault[ElicitationFormCapabilities | None] = None
+    """Present, if only as `{}`, when the client shows forms; null or absent when it does not."""
     url: OrDefault[ElicitationUrlCapabilities | None] = None
+    """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -565,10 +775,16 @@ class ElicitationCapabilities(AcpStruct):
 
 
 class ClientCapabilities(AcpStruct):
-    """[#/$defs/ClientCapabilities]"""
+    """What a client can do for an agent.
+
+    It states this in `initialize`; whatever is left out is not supported, and the agent must not use it.
+    [#/$defs/ClientCapabilities]
+    """
 
     auth: OrDefault[AuthCapabilities | None] = None
+    """Kinds of authentication with which the client can help; null or absent means none."""
     elicitation: OrDefault[ElicitationCapabilities | None] = None
+    """Ways to question the user; null or absent means that there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -577,7 +793,11 @@ class ClientCapabilities(AcpStruct):
 
 
 class CloseSessionRequest(AcpStruct):
-    """[#/$defs/CloseSessionRequest]"""
+    """Ends the use of an active session.
+
+    The agent stops its work as it does after `session/cancel` and then frees what the session holds.
+    [#/$defs/CloseSessionRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -589,7 +809,7 @@ class CloseSessionRequest(AcpStruct):
 
 
 class CloseSessionResponse(AcpStruct):
-    """[#/$defs/CloseSessionResponse]"""
+    """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -599,13 +819,20 @@ class CloseSessionResponse(AcpStruct):
 
 
 class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
-    """[#/$defs/CommandPermissionSubject]"""
+    """A command that the agent wants to run, as the subject of a permission request.
+
+    [#/$defs/CommandPermissionSubject]
+    """
 
     type: ClassVar[Literal["command"]] = "command"
     command: str
+    """Command that runs if the user agrees."""
     cwd: AbsolutePath
+    """Absolute path of the directory to run in."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call that the command belongs to; null or absent when there is none or it is unknown."""
     terminal_id: OrDefault[TerminalId | None] = None
+    """Terminal of the command; null or absent when there is none or it is unknown as yet."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -614,10 +841,14 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
 
 
 class CompleteElicitationNotification(AcpStruct):
-    """[#/$defs/CompleteElicitationNotification]"""
+    """Tells the client that the user has finished what a URL elicitation asked for.
+
+    The agent sends it; a client that still shows the question can put it away.
+    [#/$defs/CompleteElicitationNotification]
+    """
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -626,11 +857,14 @@ class CompleteElicitationNotification(AcpStruct):
 
 
 class SessionConfigSelectOption(AcpStruct):
-    """[#/$defs/SessionConfigSelectOption]"""
+    """One value that a select option can take. [#/$defs/SessionConfigSelectOption]"""
 
     value: SessionConfigValueId
+    """Sent back to choose the value, and compared with `currentValue`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -639,11 +873,14 @@ class SessionConfigSelectOption(AcpStruct):
 
 
 class SessionConfigSelectGroup(AcpStruct):
-    """[#/$defs/SessionConfigSelectGroup]"""
+    """Values of a select option that are shown together under a heading. [#/$defs/SessionConfigSelectGroup]"""
 
     group_id: SessionConfigGroupId
+    """Tells the group apart from the others of the option."""
     name: str
+    """Heading that the client shows."""
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
+    """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -652,40 +889,54 @@ class SessionConfigSelectGroup(AcpStruct):
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
-"""[#/$defs/SessionConfigSelectOptions]"""
+"""Values of a select option, either all of them flat or all of them in groups.
+
+[#/$defs/SessionConfigSelectOptions]
+"""
 
 
 class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
-    """[#/$defs/SessionConfigOption/anyOf/0]"""
+    """A setting with one value out of several. [#/$defs/SessionConfigOption/anyOf/0]"""
 
     type: ClassVar[Literal["select"]] = "select"
     config_id: SessionConfigId
+    """Sent back to change the setting."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     current_value: SessionConfigValueId
+    """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
+    """Values to choose from, flat or in groups."""
 
 
 class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/SessionConfigOption/anyOf/1]"""
+    """A setting that is on or off. [#/$defs/SessionConfigOption/anyOf/1]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     config_id: SessionConfigId
+    """Sent back to change the setting."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     current_value: bool
+    """True when the setting is on."""
 
 
 class SessionConfigOptionOther(
@@ -696,29 +947,48 @@ class SessionConfigOptionOther(
         "boolean",
     ),
 ):
-    """[#/$defs/SessionConfigOption/anyOf/2]"""
+    """A setting of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore the setting or show
+    it in a general way. [#/$defs/SessionConfigOption/anyOf/2]
+    """
 
     config_id: SessionConfigId
+    """Tells the setting apart from the others of the session."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 SessionConfigOption: TypeAlias = Open[SessionConfigOptionSelect | SessionConfigOptionBoolean, SessionConfigOptionOther]
-"""[#/$defs/SessionConfigOption]"""
+"""A setting of a session with its current value, told apart by `type`.
+
+The agent offers it and the user may change it. [#/$defs/SessionConfigOption]
+"""
 
 
 class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_option_update"):
-    """[#/$defs/ConfigOptionUpdate]"""
+    """Configuration options of the session as they are now.
+
+    The agent sends it when one of them changes on its side. [#/$defs/ConfigOptionUpdate]
+    """
 
     session_update: ClassVar[Literal["config_option_update"]] = "config_option_update"
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
+    """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -727,10 +997,11 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
-    """[#/$defs/Content]"""
+    """An ordinary content block among the output of a tool call. [#/$defs/Content]"""
 
     type: ClassVar[Literal["content"]] = "content"
     content: ContentBlock
+    """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -739,10 +1010,12 @@ class Content(AcpStruct, tag_field="type", tag="content"):
 
 
 class ContentChunk(AcpStruct):
-    """[#/$defs/ContentChunk]"""
+    """The next piece of a message that is being streamed. [#/$defs/ContentChunk]"""
 
     message_id: MessageId
+    """Message that the piece is part of; an id that is new begins a message."""
     content: ContentBlock
+    """Comes after what the message holds so far."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -751,10 +1024,12 @@ class ContentChunk(AcpStruct):
 
 
 class Cost(AcpStruct):
-    """[#/$defs/Cost]"""
+    """Money that a session has cost. [#/$defs/Cost]"""
 
     amount: float
+    """Sum since the session began, in units of `currency`."""
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
+    """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -763,11 +1038,14 @@ class Cost(AcpStruct):
 
 
 class EnumOption(AcpStruct):
-    """[#/$defs/EnumOption]"""
+    """A choice in a form, with a label besides its value. [#/$defs/EnumOption]"""
 
     const: str
+    """Value sent back when the user makes this choice."""
     title: str
+    """Label that the user sees instead of the value."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -776,18 +1054,30 @@ class EnumOption(AcpStruct):
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
-    """[#/$defs/StringPropertySchema]"""
+    """An input for a text, or for one of several texts if `enum` or `oneOf` is set.
+
+    [#/$defs/StringPropertySchema]
+    """
 
     type: ClassVar[Literal["string"]] = "string"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     min_length: UInt32 | None = None
+    """Fewest characters allowed; null or absent sets no bound."""
     max_length: UInt32 | None = None
+    """Most characters allowed; null or absent sets no bound."""
     pattern: Regex | None = None
+    """Regular expression that the text must match; null or absent when any text will do."""
     format: StringFormat | None = None
+    """Well-known form that the text must have; null or absent when any will do."""
     default: OrDefault[str | None] = None
+    """Text to start with; null or absent when none is given."""
     enum: Annotated[list[str], Advice(min_items=1)] | None = None
+    """Choices that serve as their own labels; null or absent when there are none of this kind."""
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
+    """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -796,14 +1086,19 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
-    """[#/$defs/NumberPropertySchema]"""
+    """An input for a number that may have a fraction. [#/$defs/NumberPropertySchema]"""
 
     type: ClassVar[Literal["number"]] = "number"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     minimum: float | None = None
+    """Least value allowed; null or absent sets no bound."""
     maximum: float | None = None
+    """Greatest value allowed; null or absent sets no bound."""
     default: OrDefault[float | None] = None
+    """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -812,14 +1107,19 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
-    """[#/$defs/IntegerPropertySchema]"""
+    """An input for a whole number. [#/$defs/IntegerPropertySchema]"""
 
     type: ClassVar[Literal["integer"]] = "integer"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     minimum: Int64 | None = None
+    """Least value allowed; null or absent sets no bound."""
     maximum: Int64 | None = None
+    """Greatest value allowed; null or absent sets no bound."""
     default: OrDefault[Int64 | None] = None
+    """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -828,10 +1128,11 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
-    """[#/$defs/StringMultiSelectItems]"""
+    """Choices of a multi-select input that serve as their own labels. [#/$defs/StringMultiSelectItems]"""
 
     type: ClassVar[Literal["string"]] = "string"
     enum: Annotated[list[str], Advice(min_items=1)]
+    """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -840,15 +1141,24 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
-    """[#/$defs/MultiSelectItems/anyOf/1]"""
+    """Choices of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that they can be stored and passed on.
+    [#/$defs/MultiSelectItems/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 class TitledMultiSelectItems(AcpStruct):
-    """[#/$defs/TitledMultiSelectItems]"""
+    """Choices of a multi-select input that have labels. [#/$defs/TitledMultiSelectItems]"""
 
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
+    """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -857,19 +1167,25 @@ class TitledMultiSelectItems(AcpStruct):
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
-"""[#/$defs/MultiSelectItems]"""
+"""Choices of a multi-select input: plain texts, or values with labels. [#/$defs/MultiSelectItems]"""
 
 
 class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
-    """[#/$defs/MultiSelectPropertySchema]"""
+    """An input with which the user picks any number of values from a list. [#/$defs/MultiSelectPropertySchema]"""
 
     type: ClassVar[Literal["array"]] = "array"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     min_items: UInt64 | None = None
+    """Fewest values to pick; null or absent sets no bound."""
     max_items: UInt64 | None = None
+    """Most values to pick; null or absent sets no bound."""
     items: MultiSelectItems
+    """Values to pick from."""
     default: OrDefault[SkipInvalid[list[str]] | None] = None
+    """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -888,9 +1204,17 @@ class ElicitationPropertySchemaOther(
         "array",
     ),
 ):
-    """[#/$defs/ElicitationPropertySchema/anyOf/5]"""
+    """An input of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients must not show it as one of
+    the known inputs. [#/$defs/ElicitationPropertySchema/anyOf/5]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ElicitationPropertySchema: TypeAlias = Open[
@@ -901,17 +1225,26 @@ ElicitationPropertySchema: TypeAlias = Open[
     | MultiSelectPropertySchema,
     ElicitationPropertySchemaOther,
 ]
-"""[#/$defs/ElicitationPropertySchema]"""
+"""One input of a form, told apart by `type`.
+
+A text with `enum` or `oneOf` offers a choice of one, an array a choice of several.
+[#/$defs/ElicitationPropertySchema]
+"""
 
 
 class ElicitationSchema(AcpStruct):
-    """[#/$defs/ElicitationSchema]"""
+    """A form, written as a JSON Schema object whose properties are all flat inputs. [#/$defs/ElicitationSchema]"""
 
     type: OrDefault[ElicitationSchemaType] = always(ElicitationSchemaType.OBJECT)
+    """Always `object`, which is also assumed when it is absent."""
     title: OrDefault[str | None] = None
+    """Heading of the form; null or absent when it has none."""
     properties: dict[str, ElicitationPropertySchema] = always_new(dict[str, ElicitationPropertySchema])
+    """Inputs by the key under which their values are sent back."""
     required: list[str] | None = None
+    """Keys of the inputs that must be filled in; null or absent means none."""
     description: OrDefault[str | None] = None
+    """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -920,10 +1253,11 @@ class ElicitationSchema(AcpStruct):
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
-    """[#/$defs/ElicitationFormMode/anyOf/0]"""
+    """A form for the user that belongs to a session. [#/$defs/ElicitationFormMode/anyOf/0]"""
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -934,13 +1268,18 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form"):
-    """[#/$defs/ElicitationFormMode/anyOf/1]"""
+    """A form for the user that belongs to a request outside of all sessions.
+
+    [#/$defs/ElicitationFormMode/anyOf/1]
+    """
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -949,13 +1288,15 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url"):
-    """[#/$defs/ElicitationUrlMode/anyOf/0]"""
+    """A page for the user to visit that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
+    """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -964,16 +1305,22 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url"):
-    """[#/$defs/ElicitationUrlMode/anyOf/1]"""
+    """A page for the user to visit that belongs to a request outside of all sessions.
+
+    [#/$defs/ElicitationUrlMode/anyOf/1]
+    """
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
+    """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -982,7 +1329,9 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 class CreateElicitationRequestOtherSession(
@@ -994,18 +1343,28 @@ class CreateElicitationRequestOtherSession(
     ),
     reserved=("requestId",),
 ):
-    """[#/$defs/CreateElicitationRequest/anyOf/2/anyOf/0]"""
+    """An elicitation for a session, in a mode that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients must not treat it as a form
+    or a URL. [#/$defs/CreateElicitationRequest/anyOf/2/anyOf/0]
+    """
 
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     mode: str
+    """Name of the mode.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestOtherRequest(
@@ -1020,16 +1379,26 @@ class CreateElicitationRequestOtherRequest(
         "toolCallId",
     ),
 ):
-    """[#/$defs/CreateElicitationRequest/anyOf/2/anyOf/1]"""
+    """An elicitation for a request, in a mode that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients must not treat it as a form
+    or a URL. [#/$defs/CreateElicitationRequest/anyOf/2/anyOf/1]
+    """
 
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     mode: str
+    """Name of the mode.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 CreateElicitationRequest: TypeAlias = Open[
@@ -1039,15 +1408,22 @@ CreateElicitationRequest: TypeAlias = Open[
     | CreateElicitationRequestUrlRequest,
     CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest,
 ]
-"""[#/$defs/CreateElicitationRequest]"""
+"""Asks the user for information on behalf of the agent.
+
+The `mode` says how: a form to fill in or a URL to visit. It belongs to a session, perhaps to one of its tool calls,
+or else to a request made outside of all sessions. [#/$defs/CreateElicitationRequest]
+"""
 
 
 ElicitationContentValue: TypeAlias = str | Int64 | float | bool | list[str]
-"""[#/$defs/ElicitationContentValue]"""
+"""A value entered in a form: a text, a number, true or false, or a list of texts.
+
+[#/$defs/ElicitationContentValue]
+"""
 
 
 class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept"):
-    """[#/$defs/CreateElicitationResponse/anyOf/0]"""
+    """The user agreed and gave what a form asked for. [#/$defs/CreateElicitationResponse/anyOf/0]"""
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1056,10 +1432,11 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
     Nobody may rely on the other side understanding them.
     """
     content: dict[str, ElicitationContentValue] | None = None
+    """Values by the keys of the requested schema; null or absent when there are none."""
 
 
 class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decline"):
-    """[#/$defs/CreateElicitationResponse/anyOf/1]"""
+    """The user decided against giving the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1070,7 +1447,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
-    """[#/$defs/CreateElicitationResponse/anyOf/2]"""
+    """The question was dropped without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1089,7 +1466,11 @@ class CreateElicitationResponseOther(
         "cancel",
     ),
 ):
-    """[#/$defs/CreateElicitationResponse/anyOf/3]"""
+    """An action that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; agents must not take it for one of
+    the known actions. [#/$defs/CreateElicitationResponse/anyOf/3]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1097,17 +1478,21 @@ class CreateElicitationResponseOther(
     Nobody may rely on the other side understanding them.
     """
     action: str
+    """Name of the action.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 CreateElicitationResponse: TypeAlias = Open[
     CreateElicitationResponseAccept | CreateElicitationResponseDecline | CreateElicitationResponseCancel,
     CreateElicitationResponseOther,
 ]
-"""[#/$defs/CreateElicitationResponse]"""
+"""How an elicitation ended, told apart by `action`. [#/$defs/CreateElicitationResponse]"""
 
 
 class DeleteSessionRequest(AcpStruct):
-    """[#/$defs/DeleteSessionRequest]"""
+    """Removes a session from what `session/list` returns. Needs `session.delete`. [#/$defs/DeleteSessionRequest]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -1119,7 +1504,7 @@ class DeleteSessionRequest(AcpStruct):
 
 
 class DeleteSessionResponse(AcpStruct):
-    """[#/$defs/DeleteSessionResponse]"""
+    """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1129,75 +1514,92 @@ class DeleteSessionResponse(AcpStruct):
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
-    """[#/$defs/DiffChange/anyOf/0]"""
+    """A file that is new. [#/$defs/DiffChange/anyOf/0]"""
 
     operation: ClassVar[Literal["add"]] = "add"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     path: AbsolutePath
+    """Absolute path of the new file."""
 
 
 class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
-    """[#/$defs/DiffChange/anyOf/1]"""
+    """A file that is gone. [#/$defs/DiffChange/anyOf/1]"""
 
     operation: ClassVar[Literal["delete"]] = "delete"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     path: AbsolutePath
+    """Absolute path that the file had."""
 
 
 class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
-    """[#/$defs/DiffChange/anyOf/2]"""
+    """A file whose content changed and whose place did not. [#/$defs/DiffChange/anyOf/2]"""
 
     operation: ClassVar[Literal["modify"]] = "modify"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     path: AbsolutePath
+    """Absolute path of the file."""
 
 
 class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
-    """[#/$defs/DiffChange/anyOf/3]"""
+    """A file that has another name or place. [#/$defs/DiffChange/anyOf/3]"""
 
     operation: ClassVar[Literal["move"]] = "move"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     old_path: AbsolutePath
+    """Absolute path that the file had."""
     path: AbsolutePath
+    """Absolute path that the file has now."""
 
 
 class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
-    """[#/$defs/DiffChange/anyOf/4]"""
+    """A file that is a copy of another one. [#/$defs/DiffChange/anyOf/4]"""
 
     operation: ClassVar[Literal["copy"]] = "copy"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     old_path: AbsolutePath
+    """Absolute path of the original."""
     path: AbsolutePath
+    """Absolute path of the copy."""
 
 
 class DiffChangeOther(
@@ -1211,37 +1613,58 @@ class DiffChangeOther(
         "copy",
     ),
 ):
-    """[#/$defs/DiffChange/anyOf/5]"""
+    """An operation on a file that this version does not know.
+
+    Undeclared keys, such as paths, are kept in `extra`, so that it can be stored and passed on.
+    [#/$defs/DiffChange/anyOf/5]
+    """
 
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     operation: str
+    """Name of the operation.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 DiffChange: TypeAlias = Open[
     DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy, DiffChangeOther
 ]
-"""[#/$defs/DiffChange]"""
+"""What became of one file, told apart by `operation`.
+
+It tells clients which files are concerned without the patch. [#/$defs/DiffChange]
+"""
 
 
 class DiffPatch(AcpStruct):
-    """[#/$defs/DiffPatch]"""
+    """The text of changes to files, ready for display. [#/$defs/DiffPatch]"""
 
     format: DiffPatchFormat
+    """How `text` is to be read."""
     text: str
+    """The patch itself."""
 
 
 class Diff(AcpStruct, tag_field="type", tag="diff"):
-    """[#/$defs/Diff]"""
+    """Changes to files that a tool call made.
+
+    `changes` has the final word on which files are concerned and how; `patch`, to be given wherever feasible, shows
+    the text of some or all of them and must not contradict it. [#/$defs/Diff]
+    """
 
     type: ClassVar[Literal["diff"]] = "diff"
     changes: SkipInvalid[list[DiffChange]]
+    """Files concerned and what became of each; no patch has to be read for that."""
     patch: OrDefault[DiffPatch | None] = None
+    """Text of the changes for display. Null or absent when there is none, which clients must be able to handle."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1250,109 +1673,148 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
 
 
 class DiffPathChange(AcpStruct):
-    """[#/$defs/DiffPathChange]"""
+    """What the operations `add`, `delete` and `modify` add to a file change. [#/$defs/DiffPathChange]"""
 
     path: AbsolutePath
+    """Absolute path of the file."""
 
 
 class DiffPathPairChange(AcpStruct):
-    """[#/$defs/DiffPathPairChange]"""
+    """What the operations `move` and `copy` add to a file change. [#/$defs/DiffPathPairChange]"""
 
     old_path: AbsolutePath
+    """Absolute path of the file that is moved or copied."""
     path: AbsolutePath
+    """Absolute path to which it is moved or copied."""
 
 
 class ElicitationAcceptAction(AcpStruct):
-    """[#/$defs/ElicitationAcceptAction]"""
+    """What the user entered, the part that the action `accept` adds to an answer.
+
+    [#/$defs/ElicitationAcceptAction]
+    """
 
     content: dict[str, ElicitationContentValue] | None = None
+    """Values by the keys of the requested schema; null or absent when there are none."""
 
 
 class ElicitationFormModeSession(AcpStruct):
-    """[#/$defs/ElicitationFormMode/anyOf/0]"""
+    """What the mode `form` adds to an elicitation that belongs to a session.
+
+    [#/$defs/ElicitationFormMode/anyOf/0]
+    """
 
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationFormModeRequest(AcpStruct):
-    """[#/$defs/ElicitationFormMode/anyOf/1]"""
+    """What the mode `form` adds to an elicitation that belongs to a request.
+
+    [#/$defs/ElicitationFormMode/anyOf/1]
+    """
 
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | ElicitationFormModeRequest]
-"""[#/$defs/ElicitationFormMode]"""
+"""What the mode `form` adds to an elicitation, including what the form belongs to. [#/$defs/ElicitationFormMode]"""
 
 
 class ElicitationRequestScope(AcpStruct):
-    """[#/$defs/ElicitationRequestScope]"""
+    """Ties an elicitation to a request outside of all sessions, as happens while signing in.
+
+    [#/$defs/ElicitationRequestScope]
+    """
 
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 class ElicitationSessionScope(AcpStruct):
-    """[#/$defs/ElicitationSessionScope]"""
+    """Ties an elicitation to a session and perhaps to one of its tool calls.
+
+    The latter lets an agent pass on what an MCP server wants to know during the call.
+    [#/$defs/ElicitationSessionScope]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationUrlModeSession(AcpStruct):
-    """[#/$defs/ElicitationUrlMode/anyOf/0]"""
+    """What the mode `url` adds to an elicitation that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationUrlModeRequest(AcpStruct):
-    """[#/$defs/ElicitationUrlMode/anyOf/1]"""
+    """What the mode `url` adds to an elicitation that belongs to a request. [#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 ElicitationUrlMode: TypeAlias = Untagged[ElicitationUrlModeSession | ElicitationUrlModeRequest]
-"""[#/$defs/ElicitationUrlMode]"""
+"""What the mode `url` adds to an elicitation, including what the visit belongs to. [#/$defs/ElicitationUrlMode]"""
 
 
 class Error(AcpStruct):
-    """[#/$defs/Error]"""
+    """Why a request failed, in the form that JSON-RPC defines. [#/$defs/Error]"""
 
     code: ErrorCode
+    """Kind of failure, for programs to act on."""
     message: str
+    """One short sentence about the failure, for people to read."""
     data: OrDefault[Any] = None
+    """Any further JSON about the failure; null counts as absent."""
 
 
 ExtNotification: TypeAlias = Any
-"""[#/$defs/ExtNotification]"""
+"""Params of a notification outside of the protocol, whose method starts with `_`.
+
+They may be any JSON and are left untouched. [#/$defs/ExtNotification]
+"""
 
 
 ExtRequest: TypeAlias = Any
-"""[#/$defs/ExtRequest]"""
+"""Params of a request outside of the protocol, whose method starts with `_`.
+
+They may be any JSON and are left untouched. [#/$defs/ExtRequest]
+"""
 
 
 ExtResponse: TypeAlias = Any
-"""[#/$defs/ExtResponse]"""
+"""Result of a request outside of the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
 
 
 class HttpHeader(AcpStruct):
-    """[#/$defs/HttpHeader]"""
+    """A header to send with requests to an MCP server. [#/$defs/HttpHeader]"""
 
     name: str
+    """Header to set, such as `Authorization`."""
     value: str
+    """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1361,10 +1823,14 @@ class HttpHeader(AcpStruct):
 
 
 class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
-    """[#/$defs/IdleStateUpdate]"""
+    """No work is going on in the foreground, so the agent can take the next prompt. [#/$defs/IdleStateUpdate]"""
 
     state: ClassVar[Literal["idle"]] = "idle"
     stop_reason: OrDefault[StopReason | None] = None
+    """What ended the work; agents should tell it whenever work has just ended.
+
+    Null or absent when no reason is given.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1373,11 +1839,14 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
 
 
 class Implementation(AcpStruct):
-    """[#/$defs/Implementation]"""
+    """Name and version with which a client or an agent introduces itself. [#/$defs/Implementation]"""
 
     name: str
+    """Name for programs, shown to people only if there is no `title`."""
     title: OrDefault[str | None] = None
+    """Name for people; null or absent means that `name` is shown."""
     version: str
+    """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1386,15 +1855,24 @@ class Implementation(AcpStruct):
 
 
 ProtocolVersion: TypeAlias = UInt16
-"""[#/$defs/ProtocolVersion]"""
+"""Number of a protocol version, from 0 to 65535.
+
+It grows only with breaking changes; everything else is announced by capabilities. [#/$defs/ProtocolVersion]
+"""
 
 
 class InitializeRequest(AcpStruct):
-    """[#/$defs/InitializeRequest]"""
+    """Opens a connection; the client sends it once, before anything else.
+
+    It settles the protocol version and tells each side what the other can do. [#/$defs/InitializeRequest]
+    """
 
     protocol_version: ProtocolVersion
+    """Highest version that the client speaks."""
     info: Implementation
+    """What the client is."""
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
+    """What the agent may ask of the client; nothing special when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1403,12 +1881,22 @@ class InitializeRequest(AcpStruct):
 
 
 class InitializeResponse(AcpStruct):
-    """[#/$defs/InitializeResponse]"""
+    """Settles the protocol version and tells what the agent can do. [#/$defs/InitializeResponse]"""
 
     protocol_version: ProtocolVersion
+    """Version asked for if the agent speaks it, else the highest that it does.
+
+    A client that does not speak it should disconnect.
+    """
     info: Implementation
+    """What the agent is."""
     capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
+    """What the client may ask of the agent; nothing when absent, not even sessions."""
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = []
+    """Ways to sign in that the agent offers; none when empty or absent.
+
+    If there is any, the agent must handle `auth/login` and `auth/logout`.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1417,10 +1905,12 @@ class InitializeResponse(AcpStruct):
 
 
 class ListSessionsRequest(AcpStruct):
-    """[#/$defs/ListSessionsRequest]"""
+    """Asks for the sessions that the agent knows, page by page. [#/$defs/ListSessionsRequest]"""
 
     cwd: AbsolutePath | None = None
+    """Absolute path; only sessions that work there are returned. Null or absent asks for all."""
     cursor: SessionListCursor | None = None
+    """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1429,14 +1919,18 @@ class ListSessionsRequest(AcpStruct):
 
 
 class SessionInfo(AcpStruct):
-    """[#/$defs/SessionInfo]"""
+    """What `session/list` tells about one session. [#/$defs/SessionInfo]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id with which to resume, close or delete the session."""
     cwd: AbsolutePath
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of all further roots of the session, in order; none when empty or absent."""
     title: OrDefault[str | None] = None
+    """Name of the session for people; null or absent when it has none."""
     updated_at: OrDefault[DateTime | None] = None
+    """Time of the last activity as in RFC 3339; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1445,10 +1939,12 @@ class SessionInfo(AcpStruct):
 
 
 class ListSessionsResponse(AcpStruct):
-    """[#/$defs/ListSessionsResponse]"""
+    """One page of the sessions that an agent knows. [#/$defs/ListSessionsResponse]"""
 
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
+    """Sessions of this page, possibly none."""
     next_cursor: OrDefault[SessionListCursor | None] = None
+    """Sent back as `cursor` to get the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1457,9 +1953,14 @@ class ListSessionsResponse(AcpStruct):
 
 
 class LoginAuthRequest(AcpStruct):
-    """[#/$defs/LoginAuthRequest]"""
+    """Asks the agent to sign the user in.
+
+    The client sends it after `initialize`, at the latest when a request has failed with the code -32000. It may do
+    so only if `authMethods` offers a method that is meant for it. [#/$defs/LoginAuthRequest]
+    """
 
     method_id: AuthMethodId
+    """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1468,7 +1969,7 @@ class LoginAuthRequest(AcpStruct):
 
 
 class LoginAuthResponse(AcpStruct):
-    """[#/$defs/LoginAuthResponse]"""
+    """Confirms that the user is signed in, so that sessions can be created. [#/$defs/LoginAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1478,7 +1979,11 @@ class LoginAuthResponse(AcpStruct):
 
 
 class LogoutAuthRequest(AcpStruct):
-    """[#/$defs/LogoutAuthRequest]"""
+    """Signs the user out.
+
+    Whatever needs authentication needs it anew; what becomes of running sessions is not defined. The client may
+    send it only if `authMethods` offers a method. [#/$defs/LogoutAuthRequest]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1488,7 +1993,7 @@ class LogoutAuthRequest(AcpStruct):
 
 
 class LogoutAuthResponse(AcpStruct):
-    """[#/$defs/LogoutAuthResponse]"""
+    """Confirms that nobody is signed in any more. [#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1498,12 +2003,15 @@ class LogoutAuthResponse(AcpStruct):
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
-    """[#/$defs/McpServerHttp]"""
+    """An MCP server that is reached over HTTP. Needs `session.mcp.http`. [#/$defs/McpServerHttp]"""
 
     type: ClassVar[Literal["http"]] = "http"
     name: str
+    """Name of the server for people."""
     url: Uri
+    """Where the agent sends its requests."""
     headers: list[HttpHeader] = []
+    """Sent with every request to the server; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1512,13 +2020,20 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
 
 
 class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
-    """[#/$defs/McpServerStdio]"""
+    """An MCP server that the agent starts and talks to over standard input and output.
+
+    Needs `session.mcp.stdio`. [#/$defs/McpServerStdio]
+    """
 
     type: ClassVar[Literal["stdio"]] = "stdio"
     name: str
+    """Name of the server for people."""
     command: AbsolutePath
+    """Absolute path of the program to start."""
     args: list[str] = []
+    """Passed to the program one by one; none when empty or absent."""
     env: list[EnvVariable] = []
+    """Variables to set for the program; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1534,21 +2049,42 @@ class McpServerOther(
         "stdio",
     ),
 ):
-    """[#/$defs/McpServer/anyOf/2]"""
+    """An MCP server with a transport that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the server or
+    refuse it. [#/$defs/McpServer/anyOf/2]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 McpServer: TypeAlias = Open[McpServerHttp | McpServerStdio, McpServerOther]
-"""[#/$defs/McpServer]"""
+"""How to reach an MCP server whose tools and context the agent should use, told apart by `type`.
+
+Each type needs an entry in the agent's `session.mcp` capability. [#/$defs/McpServer]
+"""
 
 
 class NewSessionRequest(AcpStruct):
-    """[#/$defs/NewSessionRequest]"""
+    """Starts a conversation.
+
+    The agent makes a session, connects to the MCP servers and returns an id; it may fail with the code -32000 if
+    the user has to sign in first. [#/$defs/NewSessionRequest]
+    """
 
     cwd: AbsolutePath
+    """Absolute path of the directory to work in, from which relative paths start."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of further roots that the session may use; none when empty or absent.
+
+    They do not change what `cwd` means.
+    """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers to connect to; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1557,11 +2093,12 @@ class NewSessionRequest(AcpStruct):
 
 
 class NewSessionResponse(AcpStruct):
-    """[#/$defs/NewSessionResponse]"""
+    """Gives the new session its id and tells how it is set up. [#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Chosen by the agent; it stands for the session in all later messages."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
+    """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1570,11 +2107,14 @@ class NewSessionResponse(AcpStruct):
 
 
 class PermissionOption(AcpStruct):
-    """[#/$defs/PermissionOption]"""
+    """One answer that the user may give to a permission request. [#/$defs/PermissionOption]"""
 
     option_id: PermissionOptionId
+    """Sent back if the user gives this answer."""
     name: str
+    """Label of the answer, as on a button."""
     kind: PermissionOptionKind
+    """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1583,11 +2123,14 @@ class PermissionOption(AcpStruct):
 
 
 class PlanEntry(AcpStruct):
-    """[#/$defs/PlanEntry]"""
+    """One step of the agent's plan. [#/$defs/PlanEntry]"""
 
     content: str
+    """What the step is to achieve, in words for people."""
     priority: PlanEntryPriority
+    """How much the step matters to the goal."""
     status: PlanEntryStatus
+    """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1596,11 +2139,17 @@ class PlanEntry(AcpStruct):
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
-    """[#/$defs/PlanItems]"""
+    """A plan made of entries.
+
+    Each update replaces the plan of that id whole, so it carries all entries with their current status.
+    [#/$defs/PlanItems]
+    """
 
     type: ClassVar[Literal["items"]] = "items"
     plan_id: PlanId
+    """Plan whose content this is."""
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
+    """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1617,21 +2166,32 @@ class PlanUpdateContentOther(
         "markdown",
     ),
 ):
-    """[#/$defs/PlanUpdateContent/anyOf/1]"""
+    """Content of a plan in a form that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the content or
+    show it in a general way. The types `file` and `markdown` are not read in this way but refused, as they are
+    taken by the unstable schema. [#/$defs/PlanUpdateContent/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     plan_id: PlanId
+    """Plan whose content this is."""
 
 
 PlanUpdateContent: TypeAlias = Open[PlanItems, PlanUpdateContentOther]
-"""[#/$defs/PlanUpdateContent]"""
+"""Content of a plan, with the id of the plan, told apart by `type`. [#/$defs/PlanUpdateContent]"""
 
 
 class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
-    """[#/$defs/PlanUpdate]"""
+    """New content for one of the plans of a session; the others stay as they are. [#/$defs/PlanUpdate]"""
 
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
     plan: PlanUpdateContent
+    """Content of the plan from now on, with the id of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1640,11 +2200,20 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
 
 
 class PromptRequest(AcpStruct):
-    """[#/$defs/PromptRequest]"""
+    """Sends the user's message to the agent.
+
+    The answer comes as soon as the agent has accepted the message; the message itself, the output and the end of
+    the work are reported by `session/update`. [#/$defs/PromptRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     prompt: list[ContentBlock]
+    """The user's message in order, together with what it refers to.
+
+    Blocks other than text and resource links need a prompt capability; an embedded resource is better than a link
+    where allowed, as the agent may be unable to follow the link.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1653,7 +2222,11 @@ class PromptRequest(AcpStruct):
 
 
 class PromptResponse(AcpStruct):
-    """[#/$defs/PromptResponse]"""
+    """Confirms that the agent has accepted a prompt.
+
+    The work on it goes on after that, and its end is reported as a `state_update` with the state `idle`.
+    [#/$defs/PromptResponse]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1663,7 +2236,7 @@ class PromptResponse(AcpStruct):
 
 
 class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
-    """[#/$defs/ReplayFromStart]"""
+    """Replays the conversation from its beginning. [#/$defs/ReplayFromStart]"""
 
     type: ClassVar[Literal["start"]] = "start"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1674,9 +2247,17 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 
 
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
-    """[#/$defs/ReplayFrom/anyOf/1]"""
+    """A place for a replay to begin that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; an agent that cannot tell the place
+    should refuse the request. [#/$defs/ReplayFrom/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1685,20 +2266,28 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
-"""[#/$defs/ReplayFrom]"""
+"""Place in a conversation at which its replay begins, told apart by `type`.
+
+What stands at that place is part of the replay. [#/$defs/ReplayFrom]
+"""
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
-    """[#/$defs/RequestPermissionOutcome/anyOf/0]"""
+    """Nobody chose, since the work was canceled meanwhile.
+
+    After `session/cancel` the client must answer every pending permission request in this way.
+    [#/$defs/RequestPermissionOutcome/anyOf/0]
+    """
 
     outcome: ClassVar[Literal["cancelled"]] = "cancelled"
 
 
 class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
-    """[#/$defs/SelectedPermissionOutcome]"""
+    """The user picked one of the answers on offer. [#/$defs/SelectedPermissionOutcome]"""
 
     outcome: ClassVar[Literal["selected"]] = "selected"
     option_id: PermissionOptionId
+    """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1714,22 +2303,37 @@ class RequestPermissionOutcomeOther(
         "selected",
     ),
 ):
-    """[#/$defs/RequestPermissionOutcome/anyOf/2]"""
+    """An outcome that this version does not know, which must not be taken for consent.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; agents treat the request as failed
+    or declined. [#/$defs/RequestPermissionOutcome/anyOf/2]
+    """
 
     outcome: str
+    """Name of the outcome.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 RequestPermissionOutcome: TypeAlias = Open[
     RequestPermissionOutcomeCancelled | SelectedPermissionOutcome, RequestPermissionOutcomeOther
 ]
-"""[#/$defs/RequestPermissionOutcome]"""
+"""The user's decision or the news that none will be made, told apart by `outcome`.
+
+[#/$defs/RequestPermissionOutcome]
+"""
 
 
 class Terminal(AcpStruct, tag_field="type", tag="terminal"):
-    """[#/$defs/Terminal]"""
+    """Shows a terminal of the agent within a tool call, for display only.
+
+    Its state and output arrive on their own, as `terminal_update` and `terminal_output_chunk`. [#/$defs/Terminal]
+    """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
+    """Terminal to show."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1746,20 +2350,36 @@ class ToolCallContentOther(
         "terminal",
     ),
 ):
-    """[#/$defs/ToolCallContent/anyOf/3]"""
+    """Output of a tool call of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the output or show
+    it in a general way. [#/$defs/ToolCallContent/anyOf/3]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ToolCallContent: TypeAlias = Open[Content | Diff | Terminal, ToolCallContentOther]
-"""[#/$defs/ToolCallContent]"""
+"""Something that a tool call produced, told apart by `type`: a content block, a diff or a terminal.
+
+[#/$defs/ToolCallContent]
+"""
 
 
 class ToolCallLocation(AcpStruct):
-    """[#/$defs/ToolCallLocation]"""
+    """A file on which a tool call works. Editors that follow the agent can open it. [#/$defs/ToolCallLocation]"""
 
     path: AbsolutePath
+    """Absolute path of the file."""
     line: OrDefault[UInt32 | None] = None
+    """Line of interest; null or absent means the file as a whole.
+
+    It is not specified whether counting starts at 0 or at 1.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1768,28 +2388,45 @@ class ToolCallLocation(AcpStruct):
 
 
 class ToolCallUpdate(AcpStruct):
-    """[#/$defs/ToolCallUpdate]"""
+    """First report of a tool call, or changes to it.
+
+    The agent makes the call because the model asked for it. Absent fields stay as they are, null clears them and
+    values replace them, collections as a whole. For an id that is new, the client has defaults for what is absent.
+    [#/$defs/ToolCallUpdate]
+    """
 
     tool_call_id: ToolCallId
+    """Chosen by the agent; all updates and chunks of the same call carry it."""
     title: OrDefault[str | None | UnsetType] = UNSET
+    """What the call does, in new words for the user; null clears them, and when absent they stay as they are."""
     kind: OrDefault[ToolKind | None | UnsetType] = UNSET
+    """New class of the tool, for display; null clears it, and when absent it stays as it is."""
     status: OrDefault[ToolCallStatus | None | UnsetType] = UNSET
+    """How far the call has come by now; null clears it, and when absent it stays as it is."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]] | None | UnsetType] = UNSET
-    locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None | UnsetType] = UNSET
-    raw_input: OrDefault[Any | UnsetType] = UNSET
-    raw_output: OrDefault[Any | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces everything the call has produced so far, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None | UnsetType] = UNSET
+    """Replaces the list of files that the call works on, so that editors can follow it.
+
+    Null or `[]` clears it; when absent, it stays as it is.
+    """
+    raw_input: OrDefault[Any | UnsetType] = UNSET
+    """New input of the tool as any JSON; null clears it, and when absent it stays as it is."""
+    raw_output: OrDefault[Any | UnsetType] = UNSET
+    """New output of the tool as any JSON; null clears it, and when absent it stays as it is."""
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the call. Null clears it; when absent, it stays as it is."""
 
 
 class ToolCallPermissionSubject(AcpStruct, tag_field="type", tag="tool_call"):
-    """[#/$defs/ToolCallPermissionSubject]"""
+    """A tool call, as the subject of a permission request. [#/$defs/ToolCallPermissionSubject]"""
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call: ToolCallUpdate
+    """Call to decide on; what is left out here is as it was last reported."""
 
 
 class RequestPermissionSubjectOther(
@@ -1800,26 +2437,48 @@ class RequestPermissionSubjectOther(
         "command",
     ),
 ):
-    """[#/$defs/RequestPermissionSubject/anyOf/2]"""
+    """A subject of a permission request that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ask in a general way or
+    decline. [#/$defs/RequestPermissionSubject/anyOf/2]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 RequestPermissionSubject: TypeAlias = Open[
     ToolCallPermissionSubject | CommandPermissionSubject, RequestPermissionSubjectOther
 ]
-"""[#/$defs/RequestPermissionSubject]"""
+"""What a permission request is about, told apart by `type`. [#/$defs/RequestPermissionSubject]"""
 
 
 class RequestPermissionRequest(AcpStruct):
-    """[#/$defs/RequestPermissionRequest]"""
+    """Asks the user whether the agent may do something.
+
+    The agent sends it before a sensitive step and waits; the client shows the options and returns the one chosen.
+    [#/$defs/RequestPermissionRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     title: str
+    """Heading of the question.
+
+    It is for the question alone; the title of a tool call, for example, is not changed by it.
+    """
     description: OrDefault[str | None] = None
+    """Why permission is needed, in words for the user; null or absent when nothing is said.
+
+    Like the title, it is for the question alone.
+    """
     subject: RequestPermissionSubject | None = None
+    """What the user decides on, in a form that programs can read; null or absent when it is not given."""
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
+    """Answers from which the user picks one; at least one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1828,9 +2487,10 @@ class RequestPermissionRequest(AcpStruct):
 
 
 class RequestPermissionResponse(AcpStruct):
-    """[#/$defs/RequestPermissionResponse]"""
+    """Answers a permission request of the agent. [#/$defs/RequestPermissionResponse]"""
 
     outcome: RequestPermissionOutcome
+    """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1839,7 +2499,7 @@ class RequestPermissionResponse(AcpStruct):
 
 
 class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_action"):
-    """[#/$defs/RequiresActionStateUpdate]"""
+    """The work in the foreground waits for the user to do something. [#/$defs/RequiresActionStateUpdate]"""
 
     state: ClassVar[Literal["requires_action"]] = "requires_action"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1850,14 +2510,25 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
 
 class ResumeSessionRequest(AcpStruct):
-    """[#/$defs/ResumeSessionRequest]"""
+    """Takes up an earlier session.
+
+    The agent restores it, replays its conversation as far as `replayFrom` asks for it, and then answers.
+    [#/$defs/ResumeSessionRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of all further roots, in order; none when empty or absent.
+
+    They may differ from those of earlier times as long as `cwd` is that of the session.
+    """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers to connect to this time; none when empty or absent."""
     replay_from: OrDefault[ReplayFrom | None] = None
+    """Where the replay of the conversation begins; null or absent means that nothing is replayed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1866,9 +2537,10 @@ class ResumeSessionRequest(AcpStruct):
 
 
 class ResumeSessionResponse(AcpStruct):
-    """[#/$defs/ResumeSessionResponse]"""
+    """State of a session that has been taken up again. [#/$defs/ResumeSessionResponse]"""
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
+    """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1877,7 +2549,7 @@ class ResumeSessionResponse(AcpStruct):
 
 
 class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
-    """[#/$defs/RunningStateUpdate]"""
+    """Work is going on in the foreground. [#/$defs/RunningStateUpdate]"""
 
     state: ClassVar[Literal["running"]] = "running"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1888,67 +2560,79 @@ class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
 
 
 class SessionConfigBoolean(AcpStruct):
-    """[#/$defs/SessionConfigBoolean]"""
+    """What the type `boolean` adds to a configuration option. [#/$defs/SessionConfigBoolean]"""
 
     current_value: bool
+    """True when the option is on."""
 
 
 class SessionConfigSelect(AcpStruct):
-    """[#/$defs/SessionConfigSelect]"""
+    """What the type `select` adds to a configuration option. [#/$defs/SessionConfigSelect]"""
 
     current_value: SessionConfigValueId
+    """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
+    """Values to choose from, flat or in groups."""
 
 
 class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_update"):
-    """[#/$defs/SessionInfoUpdate]"""
+    """Changes to what is known about the session; only what changed is sent.
+
+    The agent uses it, for example, to give a session a title once its topic is clear. [#/$defs/SessionInfoUpdate]
+    """
 
     session_update: ClassVar[Literal["session_info_update"]] = "session_info_update"
     title: OrDefault[str | None | UnsetType] = UNSET
+    """Name for people; null removes it, and when absent it stays as it is."""
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
+    """Time of the last activity as in RFC 3339; null removes it, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Replaces the extra data of the session. Null clears it; when absent, it stays as it is."""
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
-    """[#/$defs/SessionUpdate/anyOf/0]"""
+    """The next piece of a message by the user, as when a session is replayed. [#/$defs/SessionUpdate/anyOf/0]"""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
 
 
 class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
-    """[#/$defs/UserMessage]"""
+    """Sets the content of a message by the user, or begins one.
+
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
+    message held before, and later chunks with the same id add to it. [#/$defs/UserMessage]
+    """
 
     session_update: ClassVar[Literal["user_message"]] = "user_message"
     message_id: MessageId
+    """Message concerned; an id that is new begins a message."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces all content of the message, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the message. Null clears it; when absent, it stays as it is."""
 
 
 class SessionUpdateAgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
-    """[#/$defs/SessionUpdate/anyOf/2]"""
+    """The next piece of what the agent says to the user. [#/$defs/SessionUpdate/anyOf/2]"""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
 class SessionUpdateAgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
-    """[#/$defs/SessionUpdate/anyOf/4]"""
+    """The next piece of what the agent thinks on its way to an answer. [#/$defs/SessionUpdate/anyOf/4]"""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
 
 
 class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
-    """[#/$defs/SessionUpdate/anyOf/6]"""
+    """The agent is at work in the foreground. [#/$defs/SessionUpdate/anyOf/6]"""
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["running"] = always("running")
+    """Always `running`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1957,11 +2641,19 @@ class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag=
 
 
 class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
-    """[#/$defs/SessionUpdate/anyOf/6]"""
+    """The agent has stopped working in the foreground and can take the next prompt.
+
+    [#/$defs/SessionUpdate/anyOf/6]
+    """
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["idle"] = always("idle")
+    """Always `idle`."""
     stop_reason: OrDefault[StopReason | None] = None
+    """What ended the work; agents should tell it whenever work has just ended.
+
+    Null or absent when no reason is given.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1970,10 +2662,14 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
 
 
 class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
-    """[#/$defs/SessionUpdate/anyOf/6]"""
+    """The agent cannot go on working in the foreground until the user does something.
+
+    [#/$defs/SessionUpdate/anyOf/6]
+    """
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["requires_action"] = always("requires_action")
+    """Always `requires_action`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1992,18 +2688,32 @@ class SessionUpdateStateUpdateOther(
         "requires_action",
     ),
 ):
-    """[#/$defs/StateUpdate/anyOf/3]"""
+    """The agent is in a state that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that the update can be stored and passed on.
+    [#/$defs/StateUpdate/anyOf/3]
+    """
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: str
+    """Name of the state.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
-    """[#/$defs/ToolCallContentChunk]"""
+    """The next piece of what a tool call produces.
+
+    It is added to the content so far; to replace that, the agent sends a `tool_call_update`.
+    [#/$defs/ToolCallContentChunk]
+    """
 
     session_update: ClassVar[Literal["tool_call_content_chunk"]] = "tool_call_content_chunk"
     tool_call_id: ToolCallId
+    """Tool call whose content grows."""
     content: ToolCallContent
+    """Comes after what the call has produced so far."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2012,15 +2722,20 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
-    """[#/$defs/SessionUpdate/anyOf/8]"""
+    """First report of a tool call, or changes to it.
+
+    Absent fields stay as they are, null clears them and values replace them, collections as a whole.
+    [#/$defs/SessionUpdate/anyOf/8]
+    """
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
 class TerminalOutput(AcpStruct):
-    """[#/$defs/TerminalOutput]"""
+    """All output of a terminal, in place of what was sent of it before. [#/$defs/TerminalOutput]"""
 
     data: Base64
+    """Bytes of the whole output in base64."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2029,10 +2744,17 @@ class TerminalOutput(AcpStruct):
 
 
 class TerminalExitStatus(AcpStruct):
-    """[#/$defs/TerminalExitStatus]"""
+    """How the command in a terminal ended.
+
+    Its presence alone says that the command has ended. [#/$defs/TerminalExitStatus]
+    """
 
     exit_code: OrDefault[UInt32 | None] = None
+    """Status with which the process exited; null or absent when unknown."""
     signal: OrDefault[str | None] = None
+    """Signal that ended the process, by the name that its platform uses, such as `SIGTERM`; null or absent when
+    unknown.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2041,27 +2763,38 @@ class TerminalExitStatus(AcpStruct):
 
 
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
-    """[#/$defs/TerminalUpdate]"""
+    """First report of a terminal that the agent runs, or changes to it.
+
+    Absent fields stay as they are, null clears them and values replace them; for an id that is new, what is absent
+    is unknown. [#/$defs/TerminalUpdate]
+    """
 
     session_update: ClassVar[Literal["terminal_update"]] = "terminal_update"
     terminal_id: TerminalId
+    """Chosen by the agent; all updates and chunks of the same terminal carry it."""
     command: OrDefault[str | None | UnsetType] = UNSET
+    """Command that the terminal runs; null clears it, and when absent it stays as it is."""
     cwd: OrDefault[AbsolutePath | None | UnsetType] = UNSET
+    """Absolute path in which the command runs; null clears it, and when absent it stays as it is."""
     output: OrDefault[TerminalOutput | None | UnsetType] = UNSET
+    """Replaces all output, earlier chunks included; null clears it, and when absent it stays as it is."""
     exit_status: OrDefault[TerminalExitStatus | None | UnsetType] = UNSET
+    """A value says that the command has ended; null takes that back, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Replaces the extra data of the terminal. Null clears it; when absent, it stays as it is."""
 
 
 class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_output_chunk"):
-    """[#/$defs/TerminalOutputChunk]"""
+    """The next bytes of what a terminal puts out. [#/$defs/TerminalOutputChunk]"""
 
     session_update: ClassVar[Literal["terminal_output_chunk"]] = "terminal_output_chunk"
     terminal_id: TerminalId
+    """Terminal whose output grows."""
     data: Base64
+    """Bytes that come after the output so far, in base64.
+
+    Each chunk is encoded by itself, so decode before joining.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2070,12 +2803,15 @@ class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_ou
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
-    """[#/$defs/UsageUpdate]"""
+    """How full the context of the session is, and what the session has cost so far. [#/$defs/UsageUpdate]"""
 
     session_update: ClassVar[Literal["usage_update"]] = "usage_update"
     used: UInt64
+    """Tokens in the context at present."""
     size: UInt64
+    """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None] = None
+    """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2105,9 +2841,17 @@ class SessionUpdateOther(
         "usage_update",
     ),
 ):
-    """[#/$defs/SessionUpdate/anyOf/16]"""
+    """An update of a kind that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the update or show
+    it in a general way. [#/$defs/SessionUpdate/anyOf/16]
+    """
 
     session_update: str
+    """Name of the kind of update.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 SessionUpdate: TypeAlias = Open[
@@ -2132,37 +2876,41 @@ SessionUpdate: TypeAlias = Open[
     | UsageUpdate,
     SessionUpdateOther,
 ]
-"""[#/$defs/SessionUpdate]"""
+"""Something that happened in a session, told apart by `sessionUpdate`. [#/$defs/SessionUpdate]"""
 
 
 class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/0]"""
+    """Chooses one of the values of a setting. [#/$defs/SetSessionConfigOptionRequest/anyOf/0]"""
 
     type: ClassVar[Literal["id"]] = "id"
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     value: SessionConfigValueId
+    """Id of the chosen value, one of the setting's `options`."""
 
 
 class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/1]"""
+    """Turns a setting on or off. [#/$defs/SetSessionConfigOptionRequest/anyOf/1]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     value: bool
+    """True turns the setting on, false turns it off."""
 
 
 class SetSessionConfigOptionRequestOther(
@@ -2173,30 +2921,44 @@ class SetSessionConfigOptionRequestOther(
         "boolean",
     ),
 ):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/2]"""
+    """Gives a setting a value of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on.
+    [#/$defs/SetSessionConfigOptionRequest/anyOf/2]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     value: Any
+    """Value for the setting, which may be any JSON."""
 
 
 SetSessionConfigOptionRequest: TypeAlias = Open[
     SetSessionConfigOptionRequestId | SetSessionConfigOptionRequestBoolean, SetSessionConfigOptionRequestOther
 ]
-"""[#/$defs/SetSessionConfigOptionRequest]"""
+"""Changes a setting of a session.
+
+The `type` says what kind of value the setting gets. [#/$defs/SetSessionConfigOptionRequest]
+"""
 
 
 class SetSessionConfigOptionResponse(AcpStruct):
-    """[#/$defs/SetSessionConfigOptionResponse]"""
+    """Settings of the session after the change. [#/$defs/SetSessionConfigOptionResponse]"""
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
+    """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2213,21 +2975,37 @@ class StateUpdateOther(
         "requires_action",
     ),
 ):
-    """[#/$defs/StateUpdate/anyOf/3]"""
+    """A state that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on. [#/$defs/StateUpdate/anyOf/3]
+    """
 
     state: str
+    """Name of the state.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 StateUpdate: TypeAlias = Open[RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate, StateUpdateOther]
-"""[#/$defs/StateUpdate]"""
+"""What the agent's work in the foreground has come to, told apart by `state`.
+
+Work in the background may go on while the state is `idle`; updates that it sends leave the state as it is.
+[#/$defs/StateUpdate]
+"""
 
 
 class UpdateSessionNotification(AcpStruct):
-    """[#/$defs/UpdateSessionNotification]"""
+    """Tells the client what happens in a session, at any time while the session exists.
+
+    Clients accept it after `session/cancel` too, as last updates may come before the agent reports that it is idle.
+    [#/$defs/UpdateSessionNotification]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     update: SessionUpdate
+    """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 

@@ -9,271 +9,491 @@ from typing import NewType
 from .._enums import OpenInt32Enum, OpenStrEnum
 
 AbsolutePath = NewType("AbsolutePath", str)
-"""[#/$defs/AbsolutePath]"""
+"""An absolute path in the file system.
+
+Readers take any text, so whoever uses it has to check it. [#/$defs/AbsolutePath]
+"""
 
 
 AuthMethodId = NewType("AuthMethodId", str)
-"""[#/$defs/AuthMethodId]"""
+"""Names a way to sign in; an opaque text chosen by the agent.
+
+Clients compare it for equality and send it back in `auth/login`, where the method allows that.
+[#/$defs/AuthMethodId]
+"""
 
 
 CompactionId = NewType("CompactionId", str)
-"""[#/$defs/CompactionId]"""
+"""Names one compaction of a session's context; an opaque text chosen by the agent. [#/$defs/CompactionId]"""
 
 
 class CompactionStatus(OpenStrEnum):
-    """[#/$defs/CompactionStatus]"""
+    """How far a compaction has come.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/CompactionStatus]
+    """
 
     IN_PROGRESS = "in_progress"
+    """The compaction has begun and goes on."""
     COMPLETED = "completed"
+    """The context has been compacted; only an update with this status may carry a non-empty `summary`."""
     FAILED = "failed"
+    """The compaction did not succeed; only an update with this status may carry an `error`."""
     CANCELLED = "cancelled"
+    """The compaction was stopped before its end."""
 
 
 class DiffFileType(OpenStrEnum):
-    """[#/$defs/DiffFileType]"""
+    """What kind of file a change is about.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/DiffFileType]
+    """
 
     TEXT = "text"
+    """A file whose content is text."""
     BINARY = "binary"
+    """A file whose content is not text."""
     DIRECTORY = "directory"
+    """A directory."""
     SYMLINK = "symlink"
+    """A symbolic link."""
 
 
 class DiffPatchFormat(OpenStrEnum):
-    """[#/$defs/DiffPatchFormat]"""
+    """How the text of a patch is written.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/DiffPatchFormat]
+    """
 
     GIT_PATCH = "git_patch"
+    """What `git diff --patch` prints: sections that begin with `diff --git`, here with absolute paths.
+
+    Neither data on a commit nor the frame of an email may surround them.
+    """
 
 
 ElicitationId = NewType("ElicitationId", str)
-"""[#/$defs/ElicitationId]"""
+"""Names an elicitation by URL; an opaque text chosen by the agent.
+
+It ties a later `elicitation/complete` to the question that was asked. [#/$defs/ElicitationId]
+"""
 
 
 class ElicitationSchemaType(StrEnum):
-    """[#/$defs/ElicitationSchemaType]"""
+    """The type of a requested form, of which there is only one. [#/$defs/ElicitationSchemaType]"""
 
     OBJECT = "object"
+    """A form is an object with one property for each input."""
 
 
 class ErrorCode(OpenInt32Enum):
-    """[#/$defs/ErrorCode]"""
+    """What kind of failure an error is.
+
+    JSON-RPC and this protocol define the values below; any other 32-bit integer is kept as it is.
+    [#/$defs/ErrorCode]
+    """
 
     PARSE_ERROR = -32700
+    """The text received is not JSON."""
     INVALID_REQUEST = -32600
+    """The JSON received is not a valid message."""
     METHOD_NOT_FOUND = -32601
+    """The receiver does not know the method or does not offer it."""
     INVALID_PARAMS = -32602
+    """The params are missing or do not fit the method."""
     INTERNAL_ERROR = -32603
+    """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
+    """The work was given up before its end.
+
+    Its sender asked for that, resources ran out or the receiver is shutting down.
+    """
     AUTHENTICATION_REQUIRED = -32000
+    """The user has to sign in first, for instance through `auth/login`."""
     RESOURCE_NOT_FOUND = -32002
+    """Something that the request names, such as a file, does not exist."""
 
 
 class IconTheme(OpenStrEnum):
-    """[#/$defs/IconTheme]"""
+    """Background that an icon is made for.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/IconTheme]
+    """
 
     LIGHT = "light"
+    """Backgrounds that are light."""
     DARK = "dark"
+    """Backgrounds that are dark."""
 
 
 class LlmProtocol(OpenStrEnum):
-    """[#/$defs/LlmProtocol]"""
+    """API that a provider of language models speaks.
+
+    Both sides must cope with names that they do not know. A leading underscore marks a private name, all others
+    belong to the protocol. [#/$defs/LlmProtocol]
+    """
 
     ANTHROPIC = "anthropic"
+    """The API of Anthropic."""
     OPENAI = "openai"
+    """The API of OpenAI."""
     AZURE = "azure"
+    """The API of OpenAI models on Azure."""
     VERTEX = "vertex"
+    """The API of Vertex AI on Google Cloud."""
     BEDROCK = "bedrock"
+    """The API of Bedrock on AWS."""
 
 
 McpConnectionId = NewType("McpConnectionId", str)
-"""[#/$defs/McpConnectionId]"""
+"""Names an open connection to an MCP server; an opaque text chosen by the client.
+
+The agent gets it from the answer to `mcp/connect`. [#/$defs/McpConnectionId]
+"""
 
 
 McpServerAcpId = NewType("McpServerAcpId", str)
-"""[#/$defs/McpServerAcpId]"""
+"""Names an MCP server that is reached over ACP; an opaque text chosen by the server's side.
+
+The agent hands it to `mcp/connect`, so that the connection gets to the right server. [#/$defs/McpServerAcpId]
+"""
 
 
 MediaType = NewType("MediaType", str)
-"""[#/$defs/MediaType]"""
+"""An Internet media type, such as `text/plain`.
+
+Readers take any text, so whoever uses it has to check it. [#/$defs/MediaType]
+"""
 
 
 MessageId = NewType("MessageId", str)
-"""[#/$defs/MessageId]"""
+"""Names one message of a session; an opaque text chosen by the agent.
+
+Updates and chunks with the same id are about the same message. [#/$defs/MessageId]
+"""
 
 
 class NesDiagnosticSeverity(OpenStrEnum):
-    """[#/$defs/NesDiagnosticSeverity]"""
+    """How serious a diagnostic of the editor is.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/NesDiagnosticSeverity]
+    """
 
     ERROR = "error"
+    """The code is wrong."""
     WARNING = "warning"
+    """The code is suspicious."""
     INFORMATION = "information"
+    """Something worth knowing about the code."""
     HINT = "hint"
+    """A proposal for better code."""
 
 
 class NesRejectReason(OpenStrEnum):
-    """[#/$defs/NesRejectReason]"""
+    """Why a suggested edit was not taken.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/NesRejectReason]
+    """
 
     REJECTED = "rejected"
+    """The user turned it down."""
     IGNORED = "ignored"
+    """It was on display, and the user worked on without any reaction to it."""
     REPLACED = "replaced"
+    """A newer suggestion took its place."""
     CANCELLED = "cancelled"
+    """The client gave up asking before the suggestion arrived."""
 
 
 NesSuggestionId = NewType("NesSuggestionId", str)
-"""[#/$defs/NesSuggestionId]"""
+"""Names one suggested edit; an opaque text chosen by the agent.
+
+Clients send it back in `nes/accept` or `nes/reject`. [#/$defs/NesSuggestionId]
+"""
 
 
 class NesTriggerKind(OpenStrEnum):
-    """[#/$defs/NesTriggerKind]"""
+    """What made the client ask for a suggestion.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/NesTriggerKind]
+    """
 
     AUTOMATIC = "automatic"
+    """The user typed or moved the cursor."""
     DIAGNOSTIC = "diagnostic"
+    """A diagnostic turned up where the cursor is."""
     MANUAL = "manual"
+    """The user asked for it, for example with a key."""
 
 
 class NoticeSeverity(OpenStrEnum):
-    """[#/$defs/NoticeSeverity]"""
+    """How serious a notice is, as a hint for display.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/NoticeSeverity]
+    """
 
     INFO = "info"
+    """Something that is good to know."""
     WARNING = "warning"
+    """Something that the user may want to look into."""
     ERROR = "error"
+    """Something that went wrong."""
 
 
 PermissionOptionId = NewType("PermissionOptionId", str)
-"""[#/$defs/PermissionOptionId]"""
+"""Names one answer to a permission request; an opaque text chosen by the agent. [#/$defs/PermissionOptionId]"""
 
 
 class PermissionOptionKind(OpenStrEnum):
-    """[#/$defs/PermissionOptionKind]"""
+    """What an answer to a permission request amounts to; clients pick icons and layout by it.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/PermissionOptionKind]
+    """
 
     ALLOW_ONCE = "allow_once"
+    """Permits the operation, this once."""
     ALLOW_ALWAYS = "allow_always"
+    """Permits the operation and keeps the decision for later ones."""
     REJECT_ONCE = "reject_once"
+    """Refuses the operation, this once."""
     REJECT_ALWAYS = "reject_always"
+    """Refuses the operation and keeps the decision for later ones."""
 
 
 class PlanEntryPriority(OpenStrEnum):
-    """[#/$defs/PlanEntryPriority]"""
+    """How much a plan entry matters to the goal as a whole.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/PlanEntryPriority]
+    """
 
     HIGH = "high"
+    """The goal cannot be reached without it."""
     MEDIUM = "medium"
+    """It matters, but the goal does not hang on it."""
     LOW = "low"
+    """It would be good to have and may be left out."""
 
 
 class PlanEntryStatus(OpenStrEnum):
-    """[#/$defs/PlanEntryStatus]"""
+    """How far the work on a plan entry has come.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/PlanEntryStatus]
+    """
 
     PENDING = "pending"
+    """Work has not begun."""
     IN_PROGRESS = "in_progress"
+    """The agent is at work on it."""
     COMPLETED = "completed"
+    """The work is done."""
     CANCELLED = "cancelled"
+    """The work was given up before its end."""
 
 
 PlanId = NewType("PlanId", str)
-"""[#/$defs/PlanId]"""
+"""Names one plan of a session; an opaque text chosen by the agent. [#/$defs/PlanId]"""
 
 
 class PositionEncodingKind(StrEnum):
-    """[#/$defs/PositionEncodingKind]"""
+    """Unit in which positions count characters within a line.
+
+    It is UTF-16 unless both sides agree on another in `initialize`, as with language servers.
+    [#/$defs/PositionEncodingKind]
+    """
 
     UTF_16 = "utf-16"
+    """Code units of UTF-16, the default."""
     UTF_32 = "utf-32"
+    """Unicode code points, which is how Python counts."""
     UTF_8 = "utf-8"
+    """Bytes of the text in UTF-8."""
 
 
 ProviderId = NewType("ProviderId", str)
-"""[#/$defs/ProviderId]"""
+"""Names a provider of language models that clients may configure; an opaque text chosen by the agent.
+
+[#/$defs/ProviderId]
+"""
 
 
 class Role(OpenStrEnum):
-    """[#/$defs/Role]"""
+    """A side of the conversation, used to say for whom content is meant.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/Role]
+    """
 
     ASSISTANT = "assistant"
+    """The model that the agent works with."""
     USER = "user"
+    """The person who uses the client."""
 
 
 SessionConfigGroupId = NewType("SessionConfigGroupId", str)
-"""[#/$defs/SessionConfigGroupId]"""
+"""Names a group of values within a select option; an opaque text chosen by the agent.
+
+[#/$defs/SessionConfigGroupId]
+"""
 
 
 SessionConfigId = NewType("SessionConfigId", str)
-"""[#/$defs/SessionConfigId]"""
+"""Names a configuration option of a session; an opaque text chosen by the agent.
+
+Clients send it back in `session/set_config_option`. [#/$defs/SessionConfigId]
+"""
 
 
 class SessionConfigOptionCategory(OpenStrEnum):
-    """[#/$defs/SessionConfigOptionCategory]"""
+    """What an option is about, so that clients can place it, give it an icon or bind a key to it.
+
+    Nothing may depend on it: clients cope with a missing or unknown category. Names with a leading underscore are
+    open to anybody, all others belong to the protocol. [#/$defs/SessionConfigOptionCategory]
+    """
 
     MODE = "mode"
+    """Chooses the mode in which the session works."""
     MODEL = "model"
+    """Chooses the language model."""
     MODEL_CONFIG = "model_config"
+    """Tunes the model that was chosen."""
     THOUGHT_LEVEL = "thought_level"
+    """Sets how much the model reasons before it answers."""
 
 
 SessionConfigValueId = NewType("SessionConfigValueId", str)
-"""[#/$defs/SessionConfigValueId]"""
+"""Names one value of a select option; an opaque text chosen by the agent. [#/$defs/SessionConfigValueId]"""
 
 
 SessionId = NewType("SessionId", str)
-"""[#/$defs/SessionId]"""
+"""Names a conversation between client and agent; an opaque text chosen by the agent.
+
+Each session has a context and a history of its own, so one connection can carry several. [#/$defs/SessionId]
+"""
 
 
 SessionListCursor = NewType("SessionListCursor", str)
-"""[#/$defs/SessionListCursor]"""
+"""Marks the place at which the next page of sessions begins; an opaque text chosen by the agent.
+
+Clients send it back unchanged. [#/$defs/SessionListCursor]
+"""
 
 
 class StopReason(OpenStrEnum):
-    """[#/$defs/StopReason]"""
+    """Why the agent's work is over, told along with the state `idle`.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/StopReason]
+    """
 
     END_TURN = "end_turn"
+    """The agent has finished what it had to do."""
     MAX_TOKENS = "max_tokens"
+    """A limit on tokens cut the work short."""
     MAX_TURN_REQUESTS = "max_turn_requests"
+    """The agent has made as many requests as it may before it is idle again."""
     REFUSAL = "refusal"
+    """The agent declines to go on.
+
+    The prompt and what followed it are not part of the next prompt, which clients should make visible.
+    """
     CANCELLED = "cancelled"
+    """The client sent `session/cancel` and the work has stopped.
+
+    The agent should report this value even if work that it stopped raised an error.
+    """
 
 
 class StringFormat(OpenStrEnum):
-    """[#/$defs/StringFormat]"""
+    """A well-known form that a text entered by the user should have.
+
+    Unknown values are kept as they are; whoever does not know one takes it for a remark and does not refuse the
+    form because of it. [#/$defs/StringFormat]
+    """
 
     EMAIL = "email"
+    """An email address."""
     URI = "uri"
+    """A URI, such as the address of a page."""
     DATE = "date"
+    """A calendar date such as `2025-01-31`."""
     DATE_TIME = "date-time"
+    """A date with a time of day, written as in RFC 3339."""
 
 
 TerminalId = NewType("TerminalId", str)
-"""[#/$defs/TerminalId]"""
+"""Names a terminal that the agent runs; an opaque text chosen by the agent.
+
+It is unique within the session, and clients can do no more than show the terminal. [#/$defs/TerminalId]
+"""
 
 
 class TextDocumentSyncKind(StrEnum):
-    """[#/$defs/TextDocumentSyncKind]"""
+    """How much text the client sends when a document changes. [#/$defs/TextDocumentSyncKind]"""
 
     FULL = "full"
+    """The document as a whole, each time."""
     INCREMENTAL = "incremental"
+    """Only the ranges that changed."""
 
 
 ToolCallId = NewType("ToolCallId", str)
-"""[#/$defs/ToolCallId]"""
+"""Names a tool call; an opaque text chosen by the agent and unique within the session. [#/$defs/ToolCallId]"""
 
 
 class ToolCallStatus(OpenStrEnum):
-    """[#/$defs/ToolCallStatus]"""
+    """How far a tool call has come.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/ToolCallStatus]
+    """
 
     PENDING = "pending"
+    """It has not begun: its input is still coming in, or it waits for permission."""
     IN_PROGRESS = "in_progress"
+    """The tool is at work."""
     COMPLETED = "completed"
+    """The tool has done its work without an error."""
     FAILED = "failed"
+    """The tool ended with an error."""
     CANCELLED = "cancelled"
+    """The call was stopped before its end."""
 
 
 class ToolKind(OpenStrEnum):
-    """[#/$defs/ToolKind]"""
+    """Broad class of what a tool does; clients choose icons and the form of display by it.
+
+    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
+    for later versions of the protocol. [#/$defs/ToolKind]
+    """
 
     READ = "read"
+    """Looks at files or other data."""
     EDIT = "edit"
+    """Changes what files contain."""
     DELETE = "delete"
+    """Gets rid of files or other data."""
     MOVE = "move"
+    """Gives files another name or place."""
     SEARCH = "search"
+    """Looks for something, such as a text in files."""
     EXECUTE = "execute"
+    """Runs a command or a piece of code."""
     THINK = "think"
+    """Reasons or plans without any effect outside."""
     FETCH = "fetch"
+    """Gets data from outside, such as a page of the web."""
     SWITCH_MODE = "switch_mode"
+    """Puts the session into another mode."""
     OTHER = "other"
+    """Anything else; the default where no kind is given."""

@@ -135,238 +135,285 @@ class ExtensionNotification(Notification):
 
 
 class AcceptNesNotificationMessage(Notification, tag_field="method", tag="nes/accept"):
-    """The notification `nes/accept`. [#/$defs/AcceptNesNotification]"""
+    """Tells the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
 
     method: ClassVar[Literal["nes/accept"]] = "nes/accept"
     params: AcceptNesNotification
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """The notification `$/cancel_request`. [#/$defs/CancelRequestNotification]"""
+    """Asks the side that got a request to give it up.
+
+    The request is answered all the same, with a result or the error -32800. [#/$defs/CancelRequestNotification]
+    """
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
     params: CancelRequestNotification
 
 
 class CancelSessionNotificationMessage(Notification, tag_field="method", tag="session/cancel"):
-    """The notification `session/cancel`. [#/$defs/CancelSessionNotification]"""
+    """Stops the work in a session.
+
+    The agent then reports the state `idle` with `cancelled`, and the client answers pending permission requests
+    with the outcome `cancelled`. [#/$defs/CancelSessionNotification]
+    """
 
     method: ClassVar[Literal["session/cancel"]] = "session/cancel"
     params: CancelSessionNotification
 
 
 class CloseNesRequestMessage(Request, tag_field="method", tag="nes/close"):
-    """The request `nes/close`. [#/$defs/CloseNesRequest]"""
+    """Ends a session for suggested edits and frees what it holds. [#/$defs/CloseNesRequest]"""
 
     method: ClassVar[Literal["nes/close"]] = "nes/close"
     params: CloseNesRequest
 
 
 class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close"):
-    """The request `session/close`. [#/$defs/CloseSessionRequest]"""
+    """Stops the work in a session and frees what it holds. [#/$defs/CloseSessionRequest]"""
 
     method: ClassVar[Literal["session/close"]] = "session/close"
     params: CloseSessionRequest
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """The notification `elicitation/complete`. [#/$defs/CompleteElicitationNotification]"""
+    """Tells the client that the user has finished what a URL elicitation asked for.
+
+    [#/$defs/CompleteElicitationNotification]
+    """
 
     method: ClassVar[Literal["elicitation/complete"]] = "elicitation/complete"
     params: CompleteElicitationNotification
 
 
 class ConnectMcpRequestMessage(Request, tag_field="method", tag="mcp/connect"):
-    """The request `mcp/connect`. [#/$defs/ConnectMcpRequest]"""
+    """Opens a connection to an MCP server that the client provides over ACP. [#/$defs/ConnectMcpRequest]"""
 
     method: ClassVar[Literal["mcp/connect"]] = "mcp/connect"
     params: ConnectMcpRequest
 
 
 class CreateElicitationRequestMessage(Request, tag_field="method", tag="elicitation/create"):
-    """The request `elicitation/create`. [#/$defs/CreateElicitationRequest]"""
+    """Asks the user for information, through a form or at a URL.
+
+    Needs the client's `elicitation` capability. [#/$defs/CreateElicitationRequest]
+    """
 
     method: ClassVar[Literal["elicitation/create"]] = "elicitation/create"
     params: CreateElicitationRequest
 
 
 class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/delete"):
-    """The request `session/delete`. [#/$defs/DeleteSessionRequest]"""
+    """Removes a session from what `session/list` returns. Needs `session.delete`. [#/$defs/DeleteSessionRequest]"""
 
     method: ClassVar[Literal["session/delete"]] = "session/delete"
     params: DeleteSessionRequest
 
 
 class DidChangeDocumentNotificationMessage(Notification, tag_field="method", tag="document/didChange"):
-    """The notification `document/didChange`. [#/$defs/DidChangeDocumentNotification]"""
+    """Tells the agent how the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
 
     method: ClassVar[Literal["document/didChange"]] = "document/didChange"
     params: DidChangeDocumentNotification
 
 
 class DidCloseDocumentNotificationMessage(Notification, tag_field="method", tag="document/didClose"):
-    """The notification `document/didClose`. [#/$defs/DidCloseDocumentNotification]"""
+    """Tells the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
 
     method: ClassVar[Literal["document/didClose"]] = "document/didClose"
     params: DidCloseDocumentNotification
 
 
 class DidFocusDocumentNotificationMessage(Notification, tag_field="method", tag="document/didFocus"):
-    """The notification `document/didFocus`. [#/$defs/DidFocusDocumentNotification]"""
+    """Tells the agent which document the user has turned to. [#/$defs/DidFocusDocumentNotification]"""
 
     method: ClassVar[Literal["document/didFocus"]] = "document/didFocus"
     params: DidFocusDocumentNotification
 
 
 class DidOpenDocumentNotificationMessage(Notification, tag_field="method", tag="document/didOpen"):
-    """The notification `document/didOpen`. [#/$defs/DidOpenDocumentNotification]"""
+    """Tells the agent that the user opened a document, with its text. [#/$defs/DidOpenDocumentNotification]"""
 
     method: ClassVar[Literal["document/didOpen"]] = "document/didOpen"
     params: DidOpenDocumentNotification
 
 
 class DidSaveDocumentNotificationMessage(Notification, tag_field="method", tag="document/didSave"):
-    """The notification `document/didSave`. [#/$defs/DidSaveDocumentNotification]"""
+    """Tells the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
 
     method: ClassVar[Literal["document/didSave"]] = "document/didSave"
     params: DidSaveDocumentNotification
 
 
 class DisableProviderRequestMessage(Request, tag_field="method", tag="providers/disable"):
-    """The request `providers/disable`. [#/$defs/DisableProviderRequest]"""
+    """Switches off a provider of language models that is not required. [#/$defs/DisableProviderRequest]"""
 
     method: ClassVar[Literal["providers/disable"]] = "providers/disable"
     params: DisableProviderRequest
 
 
 class DisconnectMcpRequestMessage(Request, tag_field="method", tag="mcp/disconnect"):
-    """The request `mcp/disconnect`. [#/$defs/DisconnectMcpRequest]"""
+    """Closes a connection to an MCP server that is reached over ACP. [#/$defs/DisconnectMcpRequest]"""
 
     method: ClassVar[Literal["mcp/disconnect"]] = "mcp/disconnect"
     params: DisconnectMcpRequest
 
 
 class ForkSessionRequestMessage(Request, tag_field="method", tag="session/fork"):
-    """The request `session/fork`. [#/$defs/ForkSessionRequest]"""
+    """Starts a new session from the context of an existing one.
+
+    Needs `session.fork`. [#/$defs/ForkSessionRequest]
+    """
 
     method: ClassVar[Literal["session/fork"]] = "session/fork"
     params: ForkSessionRequest
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """The request `initialize`. [#/$defs/InitializeRequest]"""
+    """Opens the connection: both sides settle the protocol version and tell what they can do.
+
+    [#/$defs/InitializeRequest]
+    """
 
     method: ClassVar[Literal["initialize"]] = "initialize"
     params: InitializeRequest
 
 
 class ListProvidersRequestMessage(Request, tag_field="method", tag="providers/list"):
-    """The request `providers/list`. [#/$defs/ListProvidersRequest]"""
+    """Returns the providers of language models that the client may configure.
+
+    Needs `providers`. [#/$defs/ListProvidersRequest]
+    """
 
     method: ClassVar[Literal["providers/list"]] = "providers/list"
     params: ListProvidersRequest
 
 
 class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"):
-    """The request `session/list`. [#/$defs/ListSessionsRequest]"""
+    """Returns the sessions that the agent knows, page by page. [#/$defs/ListSessionsRequest]"""
 
     method: ClassVar[Literal["session/list"]] = "session/list"
     params: ListSessionsRequest
 
 
 class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
-    """The request `auth/login`. [#/$defs/LoginAuthRequest]"""
+    """Signs the user in with a method that the agent offered in its answer to `initialize`.
+
+    [#/$defs/LoginAuthRequest]
+    """
 
     method: ClassVar[Literal["auth/login"]] = "auth/login"
     params: LoginAuthRequest
 
 
 class LogoutAuthRequestMessage(Request, tag_field="method", tag="auth/logout"):
-    """The request `auth/logout`. [#/$defs/LogoutAuthRequest]"""
+    """Signs the user out, so that whatever needs authentication needs it anew. [#/$defs/LogoutAuthRequest]"""
 
     method: ClassVar[Literal["auth/logout"]] = "auth/logout"
     params: LogoutAuthRequest
 
 
 class MessageMcpNotificationMessage(Notification, tag_field="method", tag="mcp/message"):
-    """The notification `mcp/message`. [#/$defs/MessageMcpNotification]"""
+    """Carries one message of MCP in either direction: a request with its result, or a notification.
+
+    [#/$defs/MessageMcpNotification]
+    """
 
     method: ClassVar[Literal["mcp/message"]] = "mcp/message"
     params: MessageMcpNotification
 
 
 class MessageMcpRequestMessage(Request, tag_field="method", tag="mcp/message"):
-    """The request `mcp/message`. [#/$defs/MessageMcpRequest]"""
+    """Carries one message of MCP in either direction: a request with its result, or a notification.
+
+    [#/$defs/MessageMcpRequest]
+    """
 
     method: ClassVar[Literal["mcp/message"]] = "mcp/message"
     params: MessageMcpRequest
 
 
 class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
-    """The request `session/new`. [#/$defs/NewSessionRequest]"""
+    """Starts a session and returns its id.
+
+    It may fail with the code -32000 until the user has signed in. [#/$defs/NewSessionRequest]
+    """
 
     method: ClassVar[Literal["session/new"]] = "session/new"
     params: NewSessionRequest
 
 
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
-    """The request `session/prompt`. [#/$defs/PromptRequest]"""
+    """Sends the user's message to the agent.
+
+    The answer confirms that it was accepted; `session/update` tells what follows. [#/$defs/PromptRequest]
+    """
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
     params: PromptRequest
 
 
 class RejectNesNotificationMessage(Notification, tag_field="method", tag="nes/reject"):
-    """The notification `nes/reject`. [#/$defs/RejectNesNotification]"""
+    """Tells the agent that a suggestion was not taken, and perhaps why. [#/$defs/RejectNesNotification]"""
 
     method: ClassVar[Literal["nes/reject"]] = "nes/reject"
     params: RejectNesNotification
 
 
 class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/request_permission"):
-    """The request `session/request_permission`. [#/$defs/RequestPermissionRequest]"""
+    """Asks the user whether the agent may do something, such as make a tool call.
+
+    [#/$defs/RequestPermissionRequest]
+    """
 
     method: ClassVar[Literal["session/request_permission"]] = "session/request_permission"
     params: RequestPermissionRequest
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """The request `session/resume`. [#/$defs/ResumeSessionRequest]"""
+    """Takes up an earlier session, with or without a replay of its conversation. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
 
 
 class SetProviderRequestMessage(Request, tag_field="method", tag="providers/set"):
-    """The request `providers/set`. [#/$defs/SetProviderRequest]"""
+    """Replaces the configuration of one provider of language models. [#/$defs/SetProviderRequest]"""
 
     method: ClassVar[Literal["providers/set"]] = "providers/set"
     params: SetProviderRequest
 
 
 class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="session/set_config_option"):
-    """The request `session/set_config_option`. [#/$defs/SetSessionConfigOptionRequest]"""
+    """Changes one setting of a session and returns all of them. [#/$defs/SetSessionConfigOptionRequest]"""
 
     method: ClassVar[Literal["session/set_config_option"]] = "session/set_config_option"
     params: SetSessionConfigOptionRequest
 
 
 class StartNesRequestMessage(Request, tag_field="method", tag="nes/start"):
-    """The request `nes/start`. [#/$defs/StartNesRequest]"""
+    """Starts a session for suggested edits and returns its id.
+
+    Needs the agent's `nes` capability. [#/$defs/StartNesRequest]
+    """
 
     method: ClassVar[Literal["nes/start"]] = "nes/start"
     params: StartNesRequest
 
 
 class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
-    """The request `nes/suggest`. [#/$defs/SuggestNesRequest]"""
+    """Asks what the user might want to change next. [#/$defs/SuggestNesRequest]"""
 
     method: ClassVar[Literal["nes/suggest"]] = "nes/suggest"
     params: SuggestNesRequest
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """The notification `session/update`. [#/$defs/UpdateSessionNotification]"""
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of the work and
+    more.
+
+    [#/$defs/UpdateSessionNotification]
+    """
 
     method: ClassVar[Literal["session/update"]] = "session/update"
     params: UpdateSessionNotification
@@ -376,7 +423,7 @@ AgentNotification: TypeAlias = Routed[
     UpdateSessionNotificationMessage | CompleteElicitationNotificationMessage | MessageMcpNotificationMessage,
     ExtensionNotification,
 ]
-"""[#/$defs/AgentNotification]"""
+"""Any notification that an agent sends to a client, told apart by `method`. [#/$defs/AgentNotification]"""
 
 AgentRequest: TypeAlias = Routed[
     RequestPermissionRequestMessage
@@ -386,10 +433,14 @@ AgentRequest: TypeAlias = Routed[
     | DisconnectMcpRequestMessage,
     ExtensionRequest,
 ]
-"""[#/$defs/AgentRequest]"""
+"""Any request that an agent makes to a client, told apart by `method`. [#/$defs/AgentRequest]"""
 
 AgentResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""[#/$defs/AgentResponse]"""
+"""An agent's answer to a client's request: a result or an error.
+
+The type of the result follows from the method of the request, which the answer does not repeat.
+[#/$defs/AgentResponse]
+"""
 
 ClientNotification: TypeAlias = Routed[
     CancelSessionNotificationMessage
@@ -403,7 +454,7 @@ ClientNotification: TypeAlias = Routed[
     | MessageMcpNotificationMessage,
     ExtensionNotification,
 ]
-"""[#/$defs/ClientNotification]"""
+"""Any notification that a client sends to an agent, told apart by `method`. [#/$defs/ClientNotification]"""
 
 ClientRequest: TypeAlias = Routed[
     InitializeRequestMessage
@@ -426,13 +477,20 @@ ClientRequest: TypeAlias = Routed[
     | MessageMcpRequestMessage,
     ExtensionRequest,
 ]
-"""[#/$defs/ClientRequest]"""
+"""Any request that a client makes to an agent, told apart by `method`. [#/$defs/ClientRequest]"""
 
 ClientResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""[#/$defs/ClientResponse]"""
+"""A client's answer to an agent's request: a result or an error.
+
+The type of the result follows from the method of the request, which the answer does not repeat.
+[#/$defs/ClientResponse]
+"""
 
 ProtocolLevelNotification: TypeAlias = Tagged[CancelRequestNotificationMessage]
-"""[#/$defs/ProtocolLevelNotification]"""
+"""Any notification about the connection itself, which both sides may send.
+
+The methods start with `$/`, and receivers that cannot act on one may ignore it. [#/$defs/ProtocolLevelNotification]
+"""
 
 MessageFromClient: TypeAlias = Untagged[
     ClientRequest
@@ -485,43 +543,85 @@ class AgentMethod(StrEnum):
     """Methods that an agent handles."""
 
     AUTH_LOGIN = "auth/login"
+    """Signs the user in with a method that the agent offered in its answer to `initialize`."""
     AUTH_LOGOUT = "auth/logout"
+    """Signs the user out, so that whatever needs authentication needs it anew."""
     DOCUMENT_DID_CHANGE = "document/didChange"
+    """Tells the agent how the text of an open document has changed."""
     DOCUMENT_DID_CLOSE = "document/didClose"
+    """Tells the agent that the user closed a document."""
     DOCUMENT_DID_FOCUS = "document/didFocus"
+    """Tells the agent which document the user has turned to."""
     DOCUMENT_DID_OPEN = "document/didOpen"
+    """Tells the agent that the user opened a document, with its text."""
     DOCUMENT_DID_SAVE = "document/didSave"
+    """Tells the agent that a document was written to disk."""
     INITIALIZE = "initialize"
+    """Opens the connection: both sides settle the protocol version and tell what they can do."""
     MCP_MESSAGE = "mcp/message"
+    """Carries one message of MCP in either direction: a request with its result, or a notification."""
     NES_ACCEPT = "nes/accept"
+    """Tells the agent that the user took a suggestion."""
     NES_CLOSE = "nes/close"
+    """Ends a session for suggested edits and frees what it holds."""
     NES_REJECT = "nes/reject"
+    """Tells the agent that a suggestion was not taken, and perhaps why."""
     NES_START = "nes/start"
+    """Starts a session for suggested edits and returns its id. Needs the agent's `nes` capability."""
     NES_SUGGEST = "nes/suggest"
+    """Asks what the user might want to change next."""
     PROVIDERS_DISABLE = "providers/disable"
+    """Switches off a provider of language models that is not required."""
     PROVIDERS_LIST = "providers/list"
+    """Returns the providers of language models that the client may configure. Needs `providers`."""
     PROVIDERS_SET = "providers/set"
+    """Replaces the configuration of one provider of language models."""
     SESSION_CANCEL = "session/cancel"
+    """Stops the work in a session.
+
+    The agent then reports the state `idle` with `cancelled`, and the client answers pending permission requests
+    with the outcome `cancelled`.
+    """
     SESSION_CLOSE = "session/close"
+    """Stops the work in a session and frees what it holds."""
     SESSION_DELETE = "session/delete"
+    """Removes a session from what `session/list` returns. Needs `session.delete`."""
     SESSION_FORK = "session/fork"
+    """Starts a new session from the context of an existing one. Needs `session.fork`."""
     SESSION_LIST = "session/list"
+    """Returns the sessions that the agent knows, page by page."""
     SESSION_NEW = "session/new"
+    """Starts a session and returns its id. It may fail with the code -32000 until the user has signed in."""
     SESSION_PROMPT = "session/prompt"
+    """Sends the user's message to the agent.
+
+    The answer confirms that it was accepted; `session/update` tells what follows.
+    """
     SESSION_RESUME = "session/resume"
+    """Takes up an earlier session, with or without a replay of its conversation."""
     SESSION_SET_CONFIG_OPTION = "session/set_config_option"
+    """Changes one setting of a session and returns all of them."""
 
 
 class ClientMethod(StrEnum):
     """Methods that a client handles."""
 
     ELICITATION_COMPLETE = "elicitation/complete"
+    """Tells the client that the user has finished what a URL elicitation asked for."""
     ELICITATION_CREATE = "elicitation/create"
+    """Asks the user for information, through a form or at a URL. Needs the client's `elicitation` capability."""
     MCP_CONNECT = "mcp/connect"
+    """Opens a connection to an MCP server that the client provides over ACP."""
     MCP_DISCONNECT = "mcp/disconnect"
+    """Closes a connection to an MCP server that is reached over ACP."""
     MCP_MESSAGE = "mcp/message"
+    """Carries one message of MCP in either direction: a request with its result, or a notification."""
     SESSION_REQUEST_PERMISSION = "session/request_permission"
+    """Asks the user whether the agent may do something, such as make a tool call."""
     SESSION_UPDATE = "session/update"
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of the work and
+    more.
+    """
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

@@ -60,11 +60,12 @@ from .enums import (
 
 
 class AcceptNesNotification(AcpStruct):
-    """[#/$defs/AcceptNesNotification]"""
+    """Tells the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     suggestion_id: NesSuggestionId
+    """Suggestion that was taken."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -73,7 +74,11 @@ class AcceptNesNotification(AcpStruct):
 
 
 class AgentAuthCapabilities(AcpStruct):
-    """[#/$defs/AgentAuthCapabilities]"""
+    """What an agent offers around authentication besides signing in and out.
+
+    The methods `auth/login` and `auth/logout` are not announced here but by entries in `authMethods`.
+    [#/$defs/AgentAuthCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -83,7 +88,10 @@ class AgentAuthCapabilities(AcpStruct):
 
 
 class PromptImageCapabilities(AcpStruct):
-    """[#/$defs/PromptImageCapabilities]"""
+    """States that prompts may hold pictures.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PromptImageCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -93,7 +101,10 @@ class PromptImageCapabilities(AcpStruct):
 
 
 class PromptAudioCapabilities(AcpStruct):
-    """[#/$defs/PromptAudioCapabilities]"""
+    """States that prompts may hold sounds.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PromptAudioCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -103,7 +114,10 @@ class PromptAudioCapabilities(AcpStruct):
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
-    """[#/$defs/PromptEmbeddedContextCapabilities]"""
+    """States that prompts may hold embedded resources.
+
+    Its presence says everything; `{}` is enough. [#/$defs/PromptEmbeddedContextCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -113,11 +127,19 @@ class PromptEmbeddedContextCapabilities(AcpStruct):
 
 
 class PromptCapabilities(AcpStruct):
-    """[#/$defs/PromptCapabilities]"""
+    """What prompts may hold besides text and resource links, which every agent with sessions takes.
+
+    Clients must not send a kind of content that is not announced here. [#/$defs/PromptCapabilities]
+    """
 
     image: OrDefault[PromptImageCapabilities | None] = None
+    """Present, if only as `{}`, when prompts may hold pictures; null or absent when they may not."""
     audio: OrDefault[PromptAudioCapabilities | None] = None
+    """Present, if only as `{}`, when prompts may hold sounds; null or absent when they may not."""
     embedded_context: OrDefault[PromptEmbeddedContextCapabilities | None] = None
+    """Present, if only as `{}`, when prompts may hold embedded resources, which clients then prefer to links; null
+    or absent when they may not.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -126,7 +148,10 @@ class PromptCapabilities(AcpStruct):
 
 
 class McpStdioCapabilities(AcpStruct):
-    """[#/$defs/McpStdioCapabilities]"""
+    """States that the agent can reach MCP servers over standard input and output.
+
+    Its presence says everything; `{}` is enough. [#/$defs/McpStdioCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -136,7 +161,10 @@ class McpStdioCapabilities(AcpStruct):
 
 
 class McpHttpCapabilities(AcpStruct):
-    """[#/$defs/McpHttpCapabilities]"""
+    """States that the agent can reach MCP servers over HTTP.
+
+    Its presence says everything; `{}` is enough. [#/$defs/McpHttpCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -146,7 +174,10 @@ class McpHttpCapabilities(AcpStruct):
 
 
 class McpAcpCapabilities(AcpStruct):
-    """[#/$defs/McpAcpCapabilities]"""
+    """States that the agent can reach MCP servers over ACP itself.
+
+    Its presence says everything; `{}` is enough. [#/$defs/McpAcpCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -156,11 +187,17 @@ class McpAcpCapabilities(AcpStruct):
 
 
 class McpCapabilities(AcpStruct):
-    """[#/$defs/McpCapabilities]"""
+    """Ways in which an agent can reach MCP servers.
+
+    None is taken for granted, not even stdio. [#/$defs/McpCapabilities]
+    """
 
     stdio: OrDefault[McpStdioCapabilities | None] = None
+    """Present, if only as `{}`, when servers of type `stdio` may be passed; null or absent when they may not."""
     http: OrDefault[McpHttpCapabilities | None] = None
+    """Present, if only as `{}`, when servers of type `http` may be passed; null or absent when they may not."""
     acp: OrDefault[McpAcpCapabilities | None] = None
+    """Present, if only as `{}`, when servers of type `acp` may be passed; null or absent when they may not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -169,7 +206,10 @@ class McpCapabilities(AcpStruct):
 
 
 class SessionDeleteCapabilities(AcpStruct):
-    """[#/$defs/SessionDeleteCapabilities]"""
+    """States that the agent handles `session/delete`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionDeleteCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -179,7 +219,11 @@ class SessionDeleteCapabilities(AcpStruct):
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
-    """[#/$defs/SessionAdditionalDirectoriesCapabilities]"""
+    """States that session requests may carry `additionalDirectories`.
+
+    The agent may then report these roots for each session that it lists.
+    [#/$defs/SessionAdditionalDirectoriesCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -189,7 +233,10 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
 
 
 class SessionForkCapabilities(AcpStruct):
-    """[#/$defs/SessionForkCapabilities]"""
+    """States that the agent handles `session/fork`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/SessionForkCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -199,13 +246,22 @@ class SessionForkCapabilities(AcpStruct):
 
 
 class SessionCapabilities(AcpStruct):
-    """[#/$defs/SessionCapabilities]"""
+    """What an agent can do with sessions.
+
+    Its presence, if only as `{}`, announces that the agent creates, lists, resumes and closes sessions, takes and
+    cancels prompts and sends updates; anything else has an entry of its own. [#/$defs/SessionCapabilities]
+    """
 
     prompt: OrDefault[PromptCapabilities | None] = None
+    """Kinds of content that prompts may hold besides text and resource links; null or absent means none."""
     mcp: OrDefault[McpCapabilities | None] = None
+    """Ways to reach MCP servers; null or absent means that the agent takes no servers."""
     delete: OrDefault[SessionDeleteCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/delete`; null or absent when it does not."""
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
+    """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
     fork: OrDefault[SessionForkCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `session/fork`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -214,7 +270,10 @@ class SessionCapabilities(AcpStruct):
 
 
 class ProvidersCapabilities(AcpStruct):
-    """[#/$defs/ProvidersCapabilities]"""
+    """States that the agent handles the `providers/*` methods.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ProvidersCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -224,7 +283,10 @@ class ProvidersCapabilities(AcpStruct):
 
 
 class NesDocumentDidOpenCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidOpenCapabilities]"""
+    """States that the agent wants `document/didOpen`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidOpenCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -234,9 +296,13 @@ class NesDocumentDidOpenCapabilities(AcpStruct):
 
 
 class NesDocumentDidChangeCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidChangeCapabilities]"""
+    """States that the agent wants `document/didChange`, and in what form.
+
+    [#/$defs/NesDocumentDidChangeCapabilities]
+    """
 
     sync_kind: TextDocumentSyncKind
+    """Whether changes come as whole documents or as ranges."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -245,7 +311,10 @@ class NesDocumentDidChangeCapabilities(AcpStruct):
 
 
 class NesDocumentDidCloseCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidCloseCapabilities]"""
+    """States that the agent wants `document/didClose`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidCloseCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -255,7 +324,10 @@ class NesDocumentDidCloseCapabilities(AcpStruct):
 
 
 class NesDocumentDidSaveCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidSaveCapabilities]"""
+    """States that the agent wants `document/didSave`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidSaveCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -265,7 +337,10 @@ class NesDocumentDidSaveCapabilities(AcpStruct):
 
 
 class NesDocumentDidFocusCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentDidFocusCapabilities]"""
+    """States that the agent wants `document/didFocus`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidFocusCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -275,13 +350,18 @@ class NesDocumentDidFocusCapabilities(AcpStruct):
 
 
 class NesDocumentEventCapabilities(AcpStruct):
-    """[#/$defs/NesDocumentEventCapabilities]"""
+    """Which events about documents an agent wants to be told. [#/$defs/NesDocumentEventCapabilities]"""
 
     did_open: OrDefault[NesDocumentDidOpenCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didOpen`; null or absent when not."""
     did_change: OrDefault[NesDocumentDidChangeCapabilities | None] = None
+    """Present when the client should send `document/didChange`, and how; null or absent when not."""
     did_close: OrDefault[NesDocumentDidCloseCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didClose`; null or absent when not."""
     did_save: OrDefault[NesDocumentDidSaveCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didSave`; null or absent when not."""
     did_focus: OrDefault[NesDocumentDidFocusCapabilities | None] = None
+    """Present, if only as `{}`, when the client should send `document/didFocus`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -290,9 +370,10 @@ class NesDocumentEventCapabilities(AcpStruct):
 
 
 class NesEventCapabilities(AcpStruct):
-    """[#/$defs/NesEventCapabilities]"""
+    """Which events of the editor an agent wants to be told. [#/$defs/NesEventCapabilities]"""
 
     document: OrDefault[NesDocumentEventCapabilities | None] = None
+    """Events about documents; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -301,9 +382,13 @@ class NesEventCapabilities(AcpStruct):
 
 
 class NesRecentFilesCapabilities(AcpStruct):
-    """[#/$defs/NesRecentFilesCapabilities]"""
+    """States that the agent wants recently used files with each `nes/suggest`.
+
+    [#/$defs/NesRecentFilesCapabilities]
+    """
 
     max_count: OrDefault[UInt32 | None] = None
+    """How many files are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -312,7 +397,10 @@ class NesRecentFilesCapabilities(AcpStruct):
 
 
 class NesRelatedSnippetsCapabilities(AcpStruct):
-    """[#/$defs/NesRelatedSnippetsCapabilities]"""
+    """States that the agent wants related code with each `nes/suggest`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesRelatedSnippetsCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -322,9 +410,10 @@ class NesRelatedSnippetsCapabilities(AcpStruct):
 
 
 class NesEditHistoryCapabilities(AcpStruct):
-    """[#/$defs/NesEditHistoryCapabilities]"""
+    """States that the agent wants the latest edits with each `nes/suggest`. [#/$defs/NesEditHistoryCapabilities]"""
 
     max_count: OrDefault[UInt32 | None] = None
+    """How many edits are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -333,9 +422,13 @@ class NesEditHistoryCapabilities(AcpStruct):
 
 
 class NesUserActionsCapabilities(AcpStruct):
-    """[#/$defs/NesUserActionsCapabilities]"""
+    """States that the agent wants the latest actions of the user with each `nes/suggest`.
+
+    [#/$defs/NesUserActionsCapabilities]
+    """
 
     max_count: OrDefault[UInt32 | None] = None
+    """How many actions are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -344,7 +437,10 @@ class NesUserActionsCapabilities(AcpStruct):
 
 
 class NesOpenFilesCapabilities(AcpStruct):
-    """[#/$defs/NesOpenFilesCapabilities]"""
+    """States that the agent wants the open files with each `nes/suggest`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesOpenFilesCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -354,7 +450,10 @@ class NesOpenFilesCapabilities(AcpStruct):
 
 
 class NesDiagnosticsCapabilities(AcpStruct):
-    """[#/$defs/NesDiagnosticsCapabilities]"""
+    """States that the agent wants errors and warnings with each `nes/suggest`.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesDiagnosticsCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -364,14 +463,20 @@ class NesDiagnosticsCapabilities(AcpStruct):
 
 
 class NesContextCapabilities(AcpStruct):
-    """[#/$defs/NesContextCapabilities]"""
+    """What an agent wants to find in the `context` of each `nes/suggest`. [#/$defs/NesContextCapabilities]"""
 
     recent_files: OrDefault[NesRecentFilesCapabilities | None] = None
+    """Present, if only as `{}`, to get files that the user had open lately; null or absent otherwise."""
     related_snippets: OrDefault[NesRelatedSnippetsCapabilities | None] = None
+    """Present, if only as `{}`, to get pieces of related code; null or absent otherwise."""
     edit_history: OrDefault[NesEditHistoryCapabilities | None] = None
+    """Present, if only as `{}`, to get the latest edits; null or absent otherwise."""
     user_actions: OrDefault[NesUserActionsCapabilities | None] = None
+    """Present, if only as `{}`, to get what the user did lately; null or absent otherwise."""
     open_files: OrDefault[NesOpenFilesCapabilities | None] = None
+    """Present, if only as `{}`, to get the files open in the editor; null or absent otherwise."""
     diagnostics: OrDefault[NesDiagnosticsCapabilities | None] = None
+    """Present, if only as `{}`, to get the editor's errors and warnings; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -380,10 +485,15 @@ class NesContextCapabilities(AcpStruct):
 
 
 class NesCapabilities(AcpStruct):
-    """[#/$defs/NesCapabilities]"""
+    """What an agent that suggests edits wants to be told by the client.
+
+    Its presence, if only as `{}`, announces the `nes/*` methods. [#/$defs/NesCapabilities]
+    """
 
     events: OrDefault[NesEventCapabilities | None] = None
+    """Events of the editor that the client should report; null or absent means none."""
     context: OrDefault[NesContextCapabilities | None] = None
+    """What the client should add to each `nes/suggest`; null or absent means nothing."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -392,13 +502,26 @@ class NesCapabilities(AcpStruct):
 
 
 class AgentCapabilities(AcpStruct):
-    """[#/$defs/AgentCapabilities]"""
+    """What an agent can do.
+
+    It states this in its answer to `initialize`; whatever is left out is not supported. [#/$defs/AgentCapabilities]
+    """
 
     session: OrDefault[SessionCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles the `session/*` methods; null or absent when it handles
+    none.
+    """
     auth: OrDefault[AgentAuthCapabilities | None] = None
+    """Extensions around authentication; null or absent means none."""
     providers: OrDefault[ProvidersCapabilities | None] = None
+    """Present, if only as `{}`, when the agent handles `providers/*`; null or absent when it does not."""
     nes: OrDefault[NesCapabilities | None] = None
+    """What the agent wants to be told in order to suggest edits.
+
+    Null or absent means that it does not handle `nes/*`.
+    """
     position_encoding: OrDefault[PositionEncodingKind | None] = None
+    """Unit of character offsets, chosen from those that the client offered; null or absent means UTF-16."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -407,11 +530,15 @@ class AgentCapabilities(AcpStruct):
 
 
 class Annotations(AcpStruct):
-    """[#/$defs/Annotations]"""
+    """Optional hints on how content is meant to be used and shown. [#/$defs/Annotations]"""
 
     audience: OrDefault[SkipInvalid[list[Role]] | None] = None
+    """Whom the content is for; null or absent means nobody in particular."""
     last_modified: OrDefault[DateTime | None] = None
+    """Time of the last change to the source of the content, as in RFC 3339; null or absent when unknown."""
     priority: OrDefault[Annotated[float, Advice(minimum=0, maximum=1)] | None] = None
+    """How much the content matters, from 0 to 1, higher numbers meaning more; null or absent when nothing is said.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -420,10 +547,14 @@ class Annotations(AcpStruct):
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
-    """[#/$defs/TextContent]"""
+    """A text, plain or in Markdown.
+
+    All agents take it in prompts, and clients should show it as Markdown. [#/$defs/TextContent]
+    """
 
     type: ClassVar[Literal["text"]] = "text"
     text: str
+    """Words to show to the user or to give to the model."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -434,12 +565,18 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
-    """[#/$defs/ImageContent]"""
+    """A picture, carried as base64.
+
+    In a prompt it needs the agent's capability `session.prompt.image`. [#/$defs/ImageContent]
+    """
 
     type: ClassVar[Literal["image"]] = "image"
     data: Base64
+    """Bytes of the picture in base64."""
     mime_type: MediaType
+    """Media type of `data`, such as `image/png`."""
     uri: OrDefault[Uri | None] = None
+    """Where the picture comes from; null or absent when that does not matter."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -450,11 +587,16 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
-    """[#/$defs/AudioContent]"""
+    """A sound, carried as base64.
+
+    In a prompt it needs the agent's capability `session.prompt.audio`. [#/$defs/AudioContent]
+    """
 
     type: ClassVar[Literal["audio"]] = "audio"
     data: Base64
+    """Bytes of the recording in base64."""
     mime_type: MediaType
+    """Media type of `data`, such as `audio/wav`."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -465,25 +607,44 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
 
 
 class Icon(AcpStruct):
-    """[#/$defs/Icon]"""
+    """A picture that stands for a resource in the user interface. [#/$defs/Icon]"""
 
     src: Uri
+    """Address of the picture."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the picture, to be used where its source names none or only a general one; null or absent
+    otherwise.
+    """
     sizes: OrDefault[SkipInvalid[list[str]] | None] = None
+    """Sizes that suit the picture, such as `48x48`, or `any` if it scales.
+
+    Null or absent means that all of them do.
+    """
     theme: OrDefault[IconTheme | None] = None
+    """Background that the picture is made for; null or absent when nothing is said."""
 
 
 class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
-    """[#/$defs/ResourceLink]"""
+    """A reference to a resource that the agent can fetch by itself.
+
+    All agents take it in prompts. [#/$defs/ResourceLink]
+    """
 
     type: ClassVar[Literal["resource_link"]] = "resource_link"
     name: str
+    """Short name of the resource, such as that of a file."""
     uri: Uri
+    """Address under which the resource is found."""
     title: OrDefault[str | None] = None
+    """Name to show instead of `name`; null or absent when there is none."""
     description: OrDefault[str | None] = None
+    """What the resource is, in words for people; null or absent when nothing is said."""
     icons: OrDefault[SkipInvalid[list[Icon]] | None] = None
+    """Icons of the resource to choose from; null or absent when there are none."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the resource; null or absent when unknown."""
     size: OrDefault[Int64 | None] = None
+    """Size of the resource in bytes; null or absent when unknown."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -494,11 +655,14 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
 
 
 class TextResourceContents(AcpStruct):
-    """[#/$defs/TextResourceContents]"""
+    """A resource whose content is text. [#/$defs/TextResourceContents]"""
 
     text: str
+    """Whole content of the resource."""
     uri: Uri
+    """Address of the resource."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the text; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -507,11 +671,14 @@ class TextResourceContents(AcpStruct):
 
 
 class BlobResourceContents(AcpStruct):
-    """[#/$defs/BlobResourceContents]"""
+    """A resource whose content is binary. [#/$defs/BlobResourceContents]"""
 
     blob: Base64
+    """Bytes of the resource in base64."""
     uri: Uri
+    """Address of the resource."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the bytes; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -520,14 +687,18 @@ class BlobResourceContents(AcpStruct):
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
-"""[#/$defs/EmbeddedResourceResource]"""
+"""Content of an embedded resource, as text or as bytes in base64. [#/$defs/EmbeddedResourceResource]"""
 
 
 class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
-    """[#/$defs/EmbeddedResource]"""
+    """A resource together with its content, so that nobody has to fetch it.
+
+    In a prompt it needs the agent's capability `session.prompt.embeddedContext`. [#/$defs/EmbeddedResource]
+    """
 
     type: ClassVar[Literal["resource"]] = "resource"
     resource: EmbeddedResourceResource
+    """Content and address of the resource."""
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -548,45 +719,72 @@ class ContentBlockOther(
         "resource",
     ),
 ):
-    """[#/$defs/ContentBlock/anyOf/5]"""
+    """A content block of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the block or show
+    it in a general way. [#/$defs/ContentBlock/anyOf/5]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ContentBlock: TypeAlias = Open[
     TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, ContentBlockOther
 ]
-"""[#/$defs/ContentBlock]"""
+"""A piece of content in prompts, messages and the output of tool calls, told apart by `type`.
+
+It has the shape that MCP uses, so agents can pass on what an MCP tool returned. In prompts, all but text and
+resource links need a prompt capability. [#/$defs/ContentBlock]
+"""
 
 
 class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
-    """[#/$defs/AgentMessage]"""
+    """Sets the content of a message by the agent, or begins one.
+
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
+    message held before, and later chunks with the same id add to it. [#/$defs/AgentMessage]
+    """
 
     session_update: ClassVar[Literal["agent_message"]] = "agent_message"
     message_id: MessageId
+    """Message concerned; an id that is new begins a message."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces all content of the message, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the message. Null clears it; when absent, it stays as it is."""
 
 
 class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
-    """[#/$defs/AgentThought]"""
+    """Sets the content of a thought of the agent, or begins one.
+
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
+    thought held before, and later chunks with the same id add to it. [#/$defs/AgentThought]
+    """
 
     session_update: ClassVar[Literal["agent_thought"]] = "agent_thought"
     message_id: MessageId
+    """Thought concerned; an id that is new begins a thought."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces all content of the thought, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the thought. Null clears it; when absent, it stays as it is."""
 
 
 class TerminalAuthCapabilities(AcpStruct):
-    """[#/$defs/TerminalAuthCapabilities]"""
+    """States that the client can start the agent's program again in a terminal where the user can type.
+
+    Its presence says everything; `{}` is enough. [#/$defs/TerminalAuthCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -596,9 +794,17 @@ class TerminalAuthCapabilities(AcpStruct):
 
 
 class AuthCapabilities(AcpStruct):
-    """[#/$defs/AuthCapabilities]"""
+    """Kinds of authentication with which the client is able to help.
+
+    An agent offers methods of such a kind only to clients that announce it here. [#/$defs/AuthCapabilities]
+    """
 
     terminal: OrDefault[TerminalAuthCapabilities | None] = None
+    """Present, if only as `{}`, when the client can start the agent's program again in a terminal where the user
+    can type.
+
+    Null or absent means that the agent must not offer methods of type `terminal`.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -607,10 +813,12 @@ class AuthCapabilities(AcpStruct):
 
 
 class EnvVariable(AcpStruct):
-    """[#/$defs/EnvVariable]"""
+    """An environment variable for a process that is about to be started. [#/$defs/EnvVariable]"""
 
     name: str
+    """Key under which the process finds the value."""
     value: str
+    """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -619,14 +827,27 @@ class EnvVariable(AcpStruct):
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
-    """[#/$defs/AuthMethodTerminal]"""
+    """A way to sign in where the user talks to the agent's program in a terminal.
+
+    The client runs that program as another, interactive process: exit status 0 means signed in, every other end
+    means failure. It must not be passed to `auth/login`. [#/$defs/AuthMethodTerminal]
+    """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     method_id: AuthMethodId
+    """Tells the method apart from the others of this agent; it is never sent back in `auth/login`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     args: OrDefault[SkipInvalid[list[str]]] = []
+    """Added at the end of the arguments with which the agent is usually started; none when absent."""
     env: OrDefault[SkipInvalid[list[EnvVariable]]] = []
+    """Variables for the process, each name at most once; they win over those of the same name in the usual
+    configuration.
+
+    None when absent.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -635,12 +856,15 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
 
 
 class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
-    """[#/$defs/AuthMethodAgent]"""
+    """A way to sign in that the agent carries out when `auth/login` is called. [#/$defs/AuthMethodAgent]"""
 
     type: ClassVar[Literal["agent"]] = "agent"
     method_id: AuthMethodId
+    """Sent back in `auth/login`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -656,12 +880,23 @@ class AuthMethodOther(
         "terminal",
     ),
 ):
-    """[#/$defs/AuthMethod/anyOf/2]"""
+    """A way to sign in of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore the method or show
+    it in a general way. [#/$defs/AuthMethod/anyOf/2]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     method_id: AuthMethodId
+    """Tells the method apart from the others of this agent."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -670,14 +905,18 @@ class AuthMethodOther(
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
-"""[#/$defs/AuthMethod]"""
+"""A way to sign in that the agent offers in its answer to `initialize`, told apart by `type`.
+
+[#/$defs/AuthMethod]
+"""
 
 
 class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
-    """[#/$defs/TextCommandInput]"""
+    """Free text as the input of a command: whatever the user types behind its name. [#/$defs/TextCommandInput]"""
 
     type: ClassVar[Literal["text"]] = "text"
     hint: str
+    """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -686,21 +925,32 @@ class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
 
 
 class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
-    """[#/$defs/AvailableCommandInput/anyOf/1]"""
+    """A kind of command input that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore it or show the
+    command as one without input. [#/$defs/AvailableCommandInput/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 AvailableCommandInput: TypeAlias = Open[TextCommandInput, AvailableCommandInputOther]
-"""[#/$defs/AvailableCommandInput]"""
+"""Kind of input that a command takes, told apart by `type`. [#/$defs/AvailableCommandInput]"""
 
 
 class AvailableCommand(AcpStruct):
-    """[#/$defs/AvailableCommand]"""
+    """A command of the agent that the user may invoke from a prompt. [#/$defs/AvailableCommand]"""
 
     name: str
+    """What invokes the command, such as `create_plan`."""
     description: str
+    """What the command does, in words for the user."""
     input: OrDefault[AvailableCommandInput | None] = None
+    """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -709,10 +959,14 @@ class AvailableCommand(AcpStruct):
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
-    """[#/$defs/AvailableCommandsUpdate]"""
+    """Commands that the agent offers from now on.
+
+    It is sent once they are known and again whenever they change. [#/$defs/AvailableCommandsUpdate]
+    """
 
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
+    """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -721,12 +975,15 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/BooleanPropertySchema]"""
+    """An input that is true or false, such as a checkbox. [#/$defs/BooleanPropertySchema]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     default: OrDefault[bool | None] = None
+    """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -735,13 +992,22 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
 
 
 RequestId: TypeAlias = None | Int64 | str
-"""[#/$defs/RequestId]"""
+"""Names a request, so that its answer can be matched to it; chosen by the side that asks.
+
+An integer, a text and null are all different ids. Null should be avoided, as errors use it where no id could be
+read. [#/$defs/RequestId]
+"""
 
 
 class CancelRequestNotification(AcpStruct):
-    """[#/$defs/CancelRequestNotification]"""
+    """Asks the other side to give up one request that the sender made.
+
+    It may go on regardless, but an answer is due in any case: a result, perhaps a partial one, or the error -32800.
+    [#/$defs/CancelRequestNotification]
+    """
 
     request_id: RequestId
+    """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -750,7 +1016,12 @@ class CancelRequestNotification(AcpStruct):
 
 
 class CancelSessionNotification(AcpStruct):
-    """[#/$defs/CancelSessionNotification]"""
+    """Asks the agent to stop its work in a session.
+
+    The agent stops model requests and tool calls, sends the updates that are left and then reports the state `idle`
+    with the stop reason `cancelled`. The client answers each pending permission request with the outcome
+    `cancelled`. [#/$defs/CancelSessionNotification]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -762,7 +1033,10 @@ class CancelSessionNotification(AcpStruct):
 
 
 class ElicitationFormCapabilities(AcpStruct):
-    """[#/$defs/ElicitationFormCapabilities]"""
+    """States that the client can show forms to the user.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ElicitationFormCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -772,7 +1046,10 @@ class ElicitationFormCapabilities(AcpStruct):
 
 
 class ElicitationUrlCapabilities(AcpStruct):
-    """[#/$defs/ElicitationUrlCapabilities]"""
+    """States that the client can send the user to a URL.
+
+    Its presence says everything; `{}` is enough. [#/$defs/ElicitationUrlCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -782,10 +1059,12 @@ class ElicitationUrlCapabilities(AcpStruct):
 
 
 class ElicitationCapabilities(AcpStruct):
-    """[#/$defs/ElicitationCapabilities]"""
+    """Ways in which a client can question the user for the agent. [#/$defs/ElicitationCapabilities]"""
 
     form: OrDefault[ElicitationFormCapabilities | None] = None
+    """Present, if only as `{}`, when the client shows forms; null or absent when it does not."""
     url: OrDefault[ElicitationUrlCapabilities | None] = None
+    """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -794,7 +1073,10 @@ class ElicitationCapabilities(AcpStruct):
 
 
 class NesJumpCapabilities(AcpStruct):
-    """[#/$defs/NesJumpCapabilities]"""
+    """States that the client can show suggestions to go elsewhere.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesJumpCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -804,7 +1086,10 @@ class NesJumpCapabilities(AcpStruct):
 
 
 class NesRenameCapabilities(AcpStruct):
-    """[#/$defs/NesRenameCapabilities]"""
+    """States that the client can show suggestions to rename a symbol.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesRenameCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -814,7 +1099,10 @@ class NesRenameCapabilities(AcpStruct):
 
 
 class NesSearchAndReplaceCapabilities(AcpStruct):
-    """[#/$defs/NesSearchAndReplaceCapabilities]"""
+    """States that the client can show suggestions to search and replace.
+
+    Its presence says everything; `{}` is enough. [#/$defs/NesSearchAndReplaceCapabilities]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -824,11 +1112,14 @@ class NesSearchAndReplaceCapabilities(AcpStruct):
 
 
 class ClientNesCapabilities(AcpStruct):
-    """[#/$defs/ClientNesCapabilities]"""
+    """Kinds of suggestions that a client can show besides plain edits. [#/$defs/ClientNesCapabilities]"""
 
     jump: OrDefault[NesJumpCapabilities | None] = None
+    """Present, if only as `{}`, when the client can show the kind `jump`; null or absent when not."""
     rename: OrDefault[NesRenameCapabilities | None] = None
+    """Present, if only as `{}`, when the client can show the kind `rename`; null or absent when not."""
     search_and_replace: OrDefault[NesSearchAndReplaceCapabilities | None] = None
+    """Present, if only as `{}`, when the client can show `searchAndReplace`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -837,12 +1128,20 @@ class ClientNesCapabilities(AcpStruct):
 
 
 class ClientCapabilities(AcpStruct):
-    """[#/$defs/ClientCapabilities]"""
+    """What a client can do for an agent.
+
+    It states this in `initialize`; whatever is left out is not supported, and the agent must not use it.
+    [#/$defs/ClientCapabilities]
+    """
 
     auth: OrDefault[AuthCapabilities | None] = None
+    """Kinds of authentication with which the client can help; null or absent means none."""
     elicitation: OrDefault[ElicitationCapabilities | None] = None
+    """Ways to question the user; null or absent means that there are none."""
     nes: OrDefault[ClientNesCapabilities | None] = None
+    """Kinds of suggestions that the client can show besides plain edits; null or absent means none."""
     position_encodings: OrDefault[SkipInvalid[list[PositionEncodingKind]]] = []
+    """Units of character offsets that the client can work with, the best first; the agent chooses one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -851,7 +1150,10 @@ class ClientCapabilities(AcpStruct):
 
 
 class CloseNesRequest(AcpStruct):
-    """[#/$defs/CloseNesRequest]"""
+    """Ends a session for suggested edits.
+
+    The agent stops what it is doing for it and frees what it holds. [#/$defs/CloseNesRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -863,7 +1165,7 @@ class CloseNesRequest(AcpStruct):
 
 
 class CloseNesResponse(AcpStruct):
-    """[#/$defs/CloseNesResponse]"""
+    """Confirms that the session for suggested edits is closed. [#/$defs/CloseNesResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -873,7 +1175,11 @@ class CloseNesResponse(AcpStruct):
 
 
 class CloseSessionRequest(AcpStruct):
-    """[#/$defs/CloseSessionRequest]"""
+    """Ends the use of an active session.
+
+    The agent stops its work as it does after `session/cancel` and then frees what the session holds.
+    [#/$defs/CloseSessionRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -885,7 +1191,7 @@ class CloseSessionRequest(AcpStruct):
 
 
 class CloseSessionResponse(AcpStruct):
-    """[#/$defs/CloseSessionResponse]"""
+    """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -895,13 +1201,20 @@ class CloseSessionResponse(AcpStruct):
 
 
 class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
-    """[#/$defs/CommandPermissionSubject]"""
+    """A command that the agent wants to run, as the subject of a permission request.
+
+    [#/$defs/CommandPermissionSubject]
+    """
 
     type: ClassVar[Literal["command"]] = "command"
     command: str
+    """Command that runs if the user agrees."""
     cwd: AbsolutePath
+    """Absolute path of the directory to run in."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call that the command belongs to; null or absent when there is none or it is unknown."""
     terminal_id: OrDefault[TerminalId | None] = None
+    """Terminal of the command; null or absent when there is none or it is unknown as yet."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -910,38 +1223,56 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
 
 
 class CompactionSummaryChunk(AcpStruct, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
-    """[#/$defs/CompactionSummaryChunk]"""
+    """The next piece of the summary of a compaction that is in progress.
+
+    It comes between the update that begins the compaction and the one that ends it.
+    [#/$defs/CompactionSummaryChunk]
+    """
 
     session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
     compaction_id: CompactionId
+    """Compaction whose summary grows."""
     content: ContentBlock
+    """Comes after what the summary holds so far."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extra data about this piece alone; null and absent mean none."""
 
 
 class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_update"):
-    """[#/$defs/CompactionUpdate]"""
+    """State of one compaction of the session's context.
+
+    The first update gives the compaction its place among the events of the session, later ones change it there.
+    [#/$defs/CompactionUpdate]
+    """
 
     session_update: ClassVar[Literal["compaction_update"]] = "compaction_update"
     compaction_id: CompactionId
+    """Chosen by the agent; all updates of the same compaction carry it."""
     status: CompactionStatus
+    """How far the compaction has come; sent with each update."""
     summary: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    error: OrDefault[str | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces the summary that is shown; non-empty only together with `completed`.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    error: OrDefault[str | None | UnsetType] = UNSET
+    """Tells people why the compaction failed; goes only with `failed`.
+
+    Null clears it; when absent, it stays as it is.
+    """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the compaction. Null clears it; when absent, it stays as it is."""
 
 
 class CompleteElicitationNotification(AcpStruct):
-    """[#/$defs/CompleteElicitationNotification]"""
+    """Tells the client that the user has finished what a URL elicitation asked for.
+
+    The agent sends it; a client that still shows the question can put it away.
+    [#/$defs/CompleteElicitationNotification]
+    """
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -950,11 +1281,14 @@ class CompleteElicitationNotification(AcpStruct):
 
 
 class SessionConfigSelectOption(AcpStruct):
-    """[#/$defs/SessionConfigSelectOption]"""
+    """One value that a select option can take. [#/$defs/SessionConfigSelectOption]"""
 
     value: SessionConfigValueId
+    """Sent back to choose the value, and compared with `currentValue`."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -963,11 +1297,14 @@ class SessionConfigSelectOption(AcpStruct):
 
 
 class SessionConfigSelectGroup(AcpStruct):
-    """[#/$defs/SessionConfigSelectGroup]"""
+    """Values of a select option that are shown together under a heading. [#/$defs/SessionConfigSelectGroup]"""
 
     group_id: SessionConfigGroupId
+    """Tells the group apart from the others of the option."""
     name: str
+    """Heading that the client shows."""
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
+    """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -976,40 +1313,54 @@ class SessionConfigSelectGroup(AcpStruct):
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
-"""[#/$defs/SessionConfigSelectOptions]"""
+"""Values of a select option, either all of them flat or all of them in groups.
+
+[#/$defs/SessionConfigSelectOptions]
+"""
 
 
 class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
-    """[#/$defs/SessionConfigOption/anyOf/0]"""
+    """A setting with one value out of several. [#/$defs/SessionConfigOption/anyOf/0]"""
 
     type: ClassVar[Literal["select"]] = "select"
     config_id: SessionConfigId
+    """Sent back to change the setting."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     current_value: SessionConfigValueId
+    """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
+    """Values to choose from, flat or in groups."""
 
 
 class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/SessionConfigOption/anyOf/1]"""
+    """A setting that is on or off. [#/$defs/SessionConfigOption/anyOf/1]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     config_id: SessionConfigId
+    """Sent back to change the setting."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     current_value: bool
+    """True when the setting is on."""
 
 
 class SessionConfigOptionOther(
@@ -1020,29 +1371,48 @@ class SessionConfigOptionOther(
         "boolean",
     ),
 ):
-    """[#/$defs/SessionConfigOption/anyOf/2]"""
+    """A setting of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore the setting or show
+    it in a general way. [#/$defs/SessionConfigOption/anyOf/2]
+    """
 
     config_id: SessionConfigId
+    """Tells the setting apart from the others of the session."""
     name: str
+    """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
+    """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 SessionConfigOption: TypeAlias = Open[SessionConfigOptionSelect | SessionConfigOptionBoolean, SessionConfigOptionOther]
-"""[#/$defs/SessionConfigOption]"""
+"""A setting of a session with its current value, told apart by `type`.
+
+The agent offers it and the user may change it. [#/$defs/SessionConfigOption]
+"""
 
 
 class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_option_update"):
-    """[#/$defs/ConfigOptionUpdate]"""
+    """Configuration options of the session as they are now.
+
+    The agent sends it when one of them changes on its side. [#/$defs/ConfigOptionUpdate]
+    """
 
     session_update: ClassVar[Literal["config_option_update"]] = "config_option_update"
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
+    """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1051,9 +1421,13 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
 
 
 class ConnectMcpRequest(AcpStruct):
-    """[#/$defs/ConnectMcpRequest]"""
+    """Opens a connection to an MCP server that the client provides over ACP.
+
+    The agent may open it once it has been given the server's id. [#/$defs/ConnectMcpRequest]
+    """
 
     server_id: McpServerAcpId
+    """Server to connect to, by the id from its `McpServerAcp`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1062,9 +1436,10 @@ class ConnectMcpRequest(AcpStruct):
 
 
 class ConnectMcpResponse(AcpStruct):
-    """[#/$defs/ConnectMcpResponse]"""
+    """Gives the agent the id of the connection that was opened. [#/$defs/ConnectMcpResponse]"""
 
     connection_id: McpConnectionId
+    """Chosen by the client; messages over the connection carry it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1073,10 +1448,11 @@ class ConnectMcpResponse(AcpStruct):
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
-    """[#/$defs/Content]"""
+    """An ordinary content block among the output of a tool call. [#/$defs/Content]"""
 
     type: ClassVar[Literal["content"]] = "content"
     content: ContentBlock
+    """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1085,10 +1461,12 @@ class Content(AcpStruct, tag_field="type", tag="content"):
 
 
 class ContentChunk(AcpStruct):
-    """[#/$defs/ContentChunk]"""
+    """The next piece of a message that is being streamed. [#/$defs/ContentChunk]"""
 
     message_id: MessageId
+    """Message that the piece is part of; an id that is new begins a message."""
     content: ContentBlock
+    """Comes after what the message holds so far."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1097,10 +1475,12 @@ class ContentChunk(AcpStruct):
 
 
 class Cost(AcpStruct):
-    """[#/$defs/Cost]"""
+    """Money that a session has cost. [#/$defs/Cost]"""
 
     amount: float
+    """Sum since the session began, in units of `currency`."""
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
+    """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1109,11 +1489,14 @@ class Cost(AcpStruct):
 
 
 class EnumOption(AcpStruct):
-    """[#/$defs/EnumOption]"""
+    """A choice in a form, with a label besides its value. [#/$defs/EnumOption]"""
 
     const: str
+    """Value sent back when the user makes this choice."""
     title: str
+    """Label that the user sees instead of the value."""
     description: OrDefault[str | None] = None
+    """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1122,18 +1505,30 @@ class EnumOption(AcpStruct):
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
-    """[#/$defs/StringPropertySchema]"""
+    """An input for a text, or for one of several texts if `enum` or `oneOf` is set.
+
+    [#/$defs/StringPropertySchema]
+    """
 
     type: ClassVar[Literal["string"]] = "string"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     min_length: UInt32 | None = None
+    """Fewest characters allowed; null or absent sets no bound."""
     max_length: UInt32 | None = None
+    """Most characters allowed; null or absent sets no bound."""
     pattern: Regex | None = None
+    """Regular expression that the text must match; null or absent when any text will do."""
     format: StringFormat | None = None
+    """Well-known form that the text must have; null or absent when any will do."""
     default: OrDefault[str | None] = None
+    """Text to start with; null or absent when none is given."""
     enum: Annotated[list[str], Advice(min_items=1)] | None = None
+    """Choices that serve as their own labels; null or absent when there are none of this kind."""
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
+    """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1142,14 +1537,19 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
-    """[#/$defs/NumberPropertySchema]"""
+    """An input for a number that may have a fraction. [#/$defs/NumberPropertySchema]"""
 
     type: ClassVar[Literal["number"]] = "number"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     minimum: float | None = None
+    """Least value allowed; null or absent sets no bound."""
     maximum: float | None = None
+    """Greatest value allowed; null or absent sets no bound."""
     default: OrDefault[float | None] = None
+    """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1158,14 +1558,19 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
-    """[#/$defs/IntegerPropertySchema]"""
+    """An input for a whole number. [#/$defs/IntegerPropertySchema]"""
 
     type: ClassVar[Literal["integer"]] = "integer"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     minimum: Int64 | None = None
+    """Least value allowed; null or absent sets no bound."""
     maximum: Int64 | None = None
+    """Greatest value allowed; null or absent sets no bound."""
     default: OrDefault[Int64 | None] = None
+    """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1174,10 +1579,11 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
-    """[#/$defs/StringMultiSelectItems]"""
+    """Choices of a multi-select input that serve as their own labels. [#/$defs/StringMultiSelectItems]"""
 
     type: ClassVar[Literal["string"]] = "string"
     enum: Annotated[list[str], Advice(min_items=1)]
+    """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1186,15 +1592,24 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
-    """[#/$defs/MultiSelectItems/anyOf/1]"""
+    """Choices of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that they can be stored and passed on.
+    [#/$defs/MultiSelectItems/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 class TitledMultiSelectItems(AcpStruct):
-    """[#/$defs/TitledMultiSelectItems]"""
+    """Choices of a multi-select input that have labels. [#/$defs/TitledMultiSelectItems]"""
 
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
+    """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1203,19 +1618,25 @@ class TitledMultiSelectItems(AcpStruct):
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
-"""[#/$defs/MultiSelectItems]"""
+"""Choices of a multi-select input: plain texts, or values with labels. [#/$defs/MultiSelectItems]"""
 
 
 class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
-    """[#/$defs/MultiSelectPropertySchema]"""
+    """An input with which the user picks any number of values from a list. [#/$defs/MultiSelectPropertySchema]"""
 
     type: ClassVar[Literal["array"]] = "array"
     title: OrDefault[str | None] = None
+    """Label of the input; null or absent when it has none."""
     description: OrDefault[str | None] = None
+    """Help for the user; null or absent when there is none."""
     min_items: UInt64 | None = None
+    """Fewest values to pick; null or absent sets no bound."""
     max_items: UInt64 | None = None
+    """Most values to pick; null or absent sets no bound."""
     items: MultiSelectItems
+    """Values to pick from."""
     default: OrDefault[SkipInvalid[list[str]] | None] = None
+    """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1234,9 +1655,17 @@ class ElicitationPropertySchemaOther(
         "array",
     ),
 ):
-    """[#/$defs/ElicitationPropertySchema/anyOf/5]"""
+    """An input of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients must not show it as one of
+    the known inputs. [#/$defs/ElicitationPropertySchema/anyOf/5]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ElicitationPropertySchema: TypeAlias = Open[
@@ -1247,17 +1676,26 @@ ElicitationPropertySchema: TypeAlias = Open[
     | MultiSelectPropertySchema,
     ElicitationPropertySchemaOther,
 ]
-"""[#/$defs/ElicitationPropertySchema]"""
+"""One input of a form, told apart by `type`.
+
+A text with `enum` or `oneOf` offers a choice of one, an array a choice of several.
+[#/$defs/ElicitationPropertySchema]
+"""
 
 
 class ElicitationSchema(AcpStruct):
-    """[#/$defs/ElicitationSchema]"""
+    """A form, written as a JSON Schema object whose properties are all flat inputs. [#/$defs/ElicitationSchema]"""
 
     type: OrDefault[ElicitationSchemaType] = always(ElicitationSchemaType.OBJECT)
+    """Always `object`, which is also assumed when it is absent."""
     title: OrDefault[str | None] = None
+    """Heading of the form; null or absent when it has none."""
     properties: dict[str, ElicitationPropertySchema] = always_new(dict[str, ElicitationPropertySchema])
+    """Inputs by the key under which their values are sent back."""
     required: list[str] | None = None
+    """Keys of the inputs that must be filled in; null or absent means none."""
     description: OrDefault[str | None] = None
+    """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1266,10 +1704,11 @@ class ElicitationSchema(AcpStruct):
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
-    """[#/$defs/ElicitationFormMode/anyOf/0]"""
+    """A form for the user that belongs to a session. [#/$defs/ElicitationFormMode/anyOf/0]"""
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1280,13 +1719,18 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form"):
-    """[#/$defs/ElicitationFormMode/anyOf/1]"""
+    """A form for the user that belongs to a request outside of all sessions.
+
+    [#/$defs/ElicitationFormMode/anyOf/1]
+    """
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1295,13 +1739,15 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url"):
-    """[#/$defs/ElicitationUrlMode/anyOf/0]"""
+    """A page for the user to visit that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
+    """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1310,16 +1756,22 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url"):
-    """[#/$defs/ElicitationUrlMode/anyOf/1]"""
+    """A page for the user to visit that belongs to a request outside of all sessions.
+
+    [#/$defs/ElicitationUrlMode/anyOf/1]
+    """
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
+    """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1328,7 +1780,9 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 class CreateElicitationRequestOtherSession(
@@ -1340,18 +1794,28 @@ class CreateElicitationRequestOtherSession(
     ),
     reserved=("requestId",),
 ):
-    """[#/$defs/CreateElicitationRequest/anyOf/2/anyOf/0]"""
+    """An elicitation for a session, in a mode that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients must not treat it as a form
+    or a URL. [#/$defs/CreateElicitationRequest/anyOf/2/anyOf/0]
+    """
 
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     mode: str
+    """Name of the mode.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class CreateElicitationRequestOtherRequest(
@@ -1366,16 +1830,26 @@ class CreateElicitationRequestOtherRequest(
         "toolCallId",
     ),
 ):
-    """[#/$defs/CreateElicitationRequest/anyOf/2/anyOf/1]"""
+    """An elicitation for a request, in a mode that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients must not treat it as a form
+    or a URL. [#/$defs/CreateElicitationRequest/anyOf/2/anyOf/1]
+    """
 
     message: str
+    """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     mode: str
+    """Name of the mode.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 CreateElicitationRequest: TypeAlias = Open[
@@ -1385,15 +1859,22 @@ CreateElicitationRequest: TypeAlias = Open[
     | CreateElicitationRequestUrlRequest,
     CreateElicitationRequestOtherSession | CreateElicitationRequestOtherRequest,
 ]
-"""[#/$defs/CreateElicitationRequest]"""
+"""Asks the user for information on behalf of the agent.
+
+The `mode` says how: a form to fill in or a URL to visit. It belongs to a session, perhaps to one of its tool calls,
+or else to a request made outside of all sessions. [#/$defs/CreateElicitationRequest]
+"""
 
 
 ElicitationContentValue: TypeAlias = str | Int64 | float | bool | list[str]
-"""[#/$defs/ElicitationContentValue]"""
+"""A value entered in a form: a text, a number, true or false, or a list of texts.
+
+[#/$defs/ElicitationContentValue]
+"""
 
 
 class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept"):
-    """[#/$defs/CreateElicitationResponse/anyOf/0]"""
+    """The user agreed and gave what a form asked for. [#/$defs/CreateElicitationResponse/anyOf/0]"""
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1402,10 +1883,11 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
     Nobody may rely on the other side understanding them.
     """
     content: dict[str, ElicitationContentValue] | None = None
+    """Values by the keys of the requested schema; null or absent when there are none."""
 
 
 class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decline"):
-    """[#/$defs/CreateElicitationResponse/anyOf/1]"""
+    """The user decided against giving the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1416,7 +1898,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
-    """[#/$defs/CreateElicitationResponse/anyOf/2]"""
+    """The question was dropped without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1435,7 +1917,11 @@ class CreateElicitationResponseOther(
         "cancel",
     ),
 ):
-    """[#/$defs/CreateElicitationResponse/anyOf/3]"""
+    """An action that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; agents must not take it for one of
+    the known actions. [#/$defs/CreateElicitationResponse/anyOf/3]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1443,17 +1929,21 @@ class CreateElicitationResponseOther(
     Nobody may rely on the other side understanding them.
     """
     action: str
+    """Name of the action.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 CreateElicitationResponse: TypeAlias = Open[
     CreateElicitationResponseAccept | CreateElicitationResponseDecline | CreateElicitationResponseCancel,
     CreateElicitationResponseOther,
 ]
-"""[#/$defs/CreateElicitationResponse]"""
+"""How an elicitation ended, told apart by `action`. [#/$defs/CreateElicitationResponse]"""
 
 
 class DeleteSessionRequest(AcpStruct):
-    """[#/$defs/DeleteSessionRequest]"""
+    """Removes a session from what `session/list` returns. Needs `session.delete`. [#/$defs/DeleteSessionRequest]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
@@ -1465,7 +1955,7 @@ class DeleteSessionRequest(AcpStruct):
 
 
 class DeleteSessionResponse(AcpStruct):
-    """[#/$defs/DeleteSessionResponse]"""
+    """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1475,10 +1965,12 @@ class DeleteSessionResponse(AcpStruct):
 
 
 class Position(AcpStruct):
-    """[#/$defs/Position]"""
+    """A place in a text document. [#/$defs/Position]"""
 
     line: UInt32
+    """Line, counted from 0."""
     character: UInt32
+    """Offset within the line, counted from 0 in units of the agreed `positionEncoding`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1487,10 +1979,12 @@ class Position(AcpStruct):
 
 
 class Range(AcpStruct):
-    """[#/$defs/Range]"""
+    """A stretch of text in a document, between two positions. [#/$defs/Range]"""
 
     start: Position
+    """First position in the range."""
     end: Position
+    """Position just behind the range, which is not part of it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1499,10 +1993,12 @@ class Range(AcpStruct):
 
 
 class TextDocumentContentChangeEvent(AcpStruct):
-    """[#/$defs/TextDocumentContentChangeEvent]"""
+    """One change to the text of a document: a range of it or all of it. [#/$defs/TextDocumentContentChangeEvent]"""
 
     range: Range | None = None
+    """What was replaced; null or absent means the whole document."""
     text: str
+    """What stands there now."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1511,13 +2007,16 @@ class TextDocumentContentChangeEvent(AcpStruct):
 
 
 class DidChangeDocumentNotification(AcpStruct):
-    """[#/$defs/DidChangeDocumentNotification]"""
+    """Tells the agent that the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     uri: Uri
+    """Document that changed."""
     version: Int64
+    """Version of the document after the changes."""
     content_changes: OrDefault[SkipInvalid[list[TextDocumentContentChangeEvent]]]
+    """Changes, to be applied in this order."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1526,11 +2025,12 @@ class DidChangeDocumentNotification(AcpStruct):
 
 
 class DidCloseDocumentNotification(AcpStruct):
-    """[#/$defs/DidCloseDocumentNotification]"""
+    """Tells the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     uri: Uri
+    """Document that was closed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1539,14 +2039,18 @@ class DidCloseDocumentNotification(AcpStruct):
 
 
 class DidFocusDocumentNotification(AcpStruct):
-    """[#/$defs/DidFocusDocumentNotification]"""
+    """Tells the agent which document the user has turned to. [#/$defs/DidFocusDocumentNotification]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     uri: Uri
+    """Document that is now in front."""
     version: Int64
+    """Version of the document at this time."""
     position: Position
+    """Where the cursor is."""
     visible_range: Range
+    """Part of the document that the user can see."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1555,14 +2059,21 @@ class DidFocusDocumentNotification(AcpStruct):
 
 
 class DidOpenDocumentNotification(AcpStruct):
-    """[#/$defs/DidOpenDocumentNotification]"""
+    """Tells the agent that the user opened a document, and what it contains.
+
+    [#/$defs/DidOpenDocumentNotification]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     uri: Uri
+    """Document that was opened."""
     language_id: str
+    """Language of the document in the editor's terms, such as `python`."""
     version: Int64
+    """Version of the document at this time; changes refer to it and raise it."""
     text: str
+    """Whole text of the document."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1571,11 +2082,12 @@ class DidOpenDocumentNotification(AcpStruct):
 
 
 class DidSaveDocumentNotification(AcpStruct):
-    """[#/$defs/DidSaveDocumentNotification]"""
+    """Tells the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     uri: Uri
+    """Document that was saved."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1584,75 +2096,92 @@ class DidSaveDocumentNotification(AcpStruct):
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
-    """[#/$defs/DiffChange/anyOf/0]"""
+    """A file that is new. [#/$defs/DiffChange/anyOf/0]"""
 
     operation: ClassVar[Literal["add"]] = "add"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     path: AbsolutePath
+    """Absolute path of the new file."""
 
 
 class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
-    """[#/$defs/DiffChange/anyOf/1]"""
+    """A file that is gone. [#/$defs/DiffChange/anyOf/1]"""
 
     operation: ClassVar[Literal["delete"]] = "delete"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     path: AbsolutePath
+    """Absolute path that the file had."""
 
 
 class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
-    """[#/$defs/DiffChange/anyOf/2]"""
+    """A file whose content changed and whose place did not. [#/$defs/DiffChange/anyOf/2]"""
 
     operation: ClassVar[Literal["modify"]] = "modify"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     path: AbsolutePath
+    """Absolute path of the file."""
 
 
 class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
-    """[#/$defs/DiffChange/anyOf/3]"""
+    """A file that has another name or place. [#/$defs/DiffChange/anyOf/3]"""
 
     operation: ClassVar[Literal["move"]] = "move"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     old_path: AbsolutePath
+    """Absolute path that the file had."""
     path: AbsolutePath
+    """Absolute path that the file has now."""
 
 
 class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
-    """[#/$defs/DiffChange/anyOf/4]"""
+    """A file that is a copy of another one. [#/$defs/DiffChange/anyOf/4]"""
 
     operation: ClassVar[Literal["copy"]] = "copy"
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     old_path: AbsolutePath
+    """Absolute path of the original."""
     path: AbsolutePath
+    """Absolute path of the copy."""
 
 
 class DiffChangeOther(
@@ -1666,37 +2195,58 @@ class DiffChangeOther(
         "copy",
     ),
 ):
-    """[#/$defs/DiffChange/anyOf/5]"""
+    """An operation on a file that this version does not know.
+
+    Undeclared keys, such as paths, are kept in `extra`, so that it can be stored and passed on.
+    [#/$defs/DiffChange/anyOf/5]
+    """
 
     file_type: OrDefault[DiffFileType | None] = None
+    """Kind of the file; null or absent when unknown."""
     mime_type: OrDefault[MediaType | None] = None
+    """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     operation: str
+    """Name of the operation.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 DiffChange: TypeAlias = Open[
     DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy, DiffChangeOther
 ]
-"""[#/$defs/DiffChange]"""
+"""What became of one file, told apart by `operation`.
+
+It tells clients which files are concerned without the patch. [#/$defs/DiffChange]
+"""
 
 
 class DiffPatch(AcpStruct):
-    """[#/$defs/DiffPatch]"""
+    """The text of changes to files, ready for display. [#/$defs/DiffPatch]"""
 
     format: DiffPatchFormat
+    """How `text` is to be read."""
     text: str
+    """The patch itself."""
 
 
 class Diff(AcpStruct, tag_field="type", tag="diff"):
-    """[#/$defs/Diff]"""
+    """Changes to files that a tool call made.
+
+    `changes` has the final word on which files are concerned and how; `patch`, to be given wherever feasible, shows
+    the text of some or all of them and must not contradict it. [#/$defs/Diff]
+    """
 
     type: ClassVar[Literal["diff"]] = "diff"
     changes: SkipInvalid[list[DiffChange]]
+    """Files concerned and what became of each; no patch has to be read for that."""
     patch: OrDefault[DiffPatch | None] = None
+    """Text of the changes for display. Null or absent when there is none, which clients must be able to handle."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1705,22 +2255,29 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
 
 
 class DiffPathChange(AcpStruct):
-    """[#/$defs/DiffPathChange]"""
+    """What the operations `add`, `delete` and `modify` add to a file change. [#/$defs/DiffPathChange]"""
 
     path: AbsolutePath
+    """Absolute path of the file."""
 
 
 class DiffPathPairChange(AcpStruct):
-    """[#/$defs/DiffPathPairChange]"""
+    """What the operations `move` and `copy` add to a file change. [#/$defs/DiffPathPairChange]"""
 
     old_path: AbsolutePath
+    """Absolute path of the file that is moved or copied."""
     path: AbsolutePath
+    """Absolute path to which it is moved or copied."""
 
 
 class DisableProviderRequest(AcpStruct):
-    """[#/$defs/DisableProviderRequest]"""
+    """Switches a provider of language models off.
+
+    It must not name one that the agent lists as `required`. [#/$defs/DisableProviderRequest]
+    """
 
     provider_id: ProviderId
+    """Provider to switch off, from `providers/list`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1729,7 +2286,7 @@ class DisableProviderRequest(AcpStruct):
 
 
 class DisableProviderResponse(AcpStruct):
-    """[#/$defs/DisableProviderResponse]"""
+    """Confirms that the provider is off. [#/$defs/DisableProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1739,9 +2296,10 @@ class DisableProviderResponse(AcpStruct):
 
 
 class DisconnectMcpRequest(AcpStruct):
-    """[#/$defs/DisconnectMcpRequest]"""
+    """Closes a connection to an MCP server that is reached over ACP. [#/$defs/DisconnectMcpRequest]"""
 
     connection_id: McpConnectionId
+    """Connection to close; no message may use it afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1750,7 +2308,7 @@ class DisconnectMcpRequest(AcpStruct):
 
 
 class DisconnectMcpResponse(AcpStruct):
-    """[#/$defs/DisconnectMcpResponse]"""
+    """Confirms that the connection is closed. [#/$defs/DisconnectMcpResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -1760,96 +2318,132 @@ class DisconnectMcpResponse(AcpStruct):
 
 
 class ElicitationAcceptAction(AcpStruct):
-    """[#/$defs/ElicitationAcceptAction]"""
+    """What the user entered, the part that the action `accept` adds to an answer.
+
+    [#/$defs/ElicitationAcceptAction]
+    """
 
     content: dict[str, ElicitationContentValue] | None = None
+    """Values by the keys of the requested schema; null or absent when there are none."""
 
 
 class ElicitationFormModeSession(AcpStruct):
-    """[#/$defs/ElicitationFormMode/anyOf/0]"""
+    """What the mode `form` adds to an elicitation that belongs to a session.
+
+    [#/$defs/ElicitationFormMode/anyOf/0]
+    """
 
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationFormModeRequest(AcpStruct):
-    """[#/$defs/ElicitationFormMode/anyOf/1]"""
+    """What the mode `form` adds to an elicitation that belongs to a request.
+
+    [#/$defs/ElicitationFormMode/anyOf/1]
+    """
 
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | ElicitationFormModeRequest]
-"""[#/$defs/ElicitationFormMode]"""
+"""What the mode `form` adds to an elicitation, including what the form belongs to. [#/$defs/ElicitationFormMode]"""
 
 
 class ElicitationRequestScope(AcpStruct):
-    """[#/$defs/ElicitationRequestScope]"""
+    """Ties an elicitation to a request outside of all sessions, as happens while signing in.
+
+    [#/$defs/ElicitationRequestScope]
+    """
 
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 class ElicitationSessionScope(AcpStruct):
-    """[#/$defs/ElicitationSessionScope]"""
+    """Ties an elicitation to a session and perhaps to one of its tool calls.
+
+    The latter lets an agent pass on what an MCP server wants to know during the call.
+    [#/$defs/ElicitationSessionScope]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationUrlModeSession(AcpStruct):
-    """[#/$defs/ElicitationUrlMode/anyOf/0]"""
+    """What the mode `url` adds to an elicitation that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     tool_call_id: OrDefault[ToolCallId | None] = None
+    """Tool call in whose course the question came up; null or absent when there is none."""
 
 
 class ElicitationUrlModeRequest(AcpStruct):
-    """[#/$defs/ElicitationUrlMode/anyOf/1]"""
+    """What the mode `url` adds to an elicitation that belongs to a request. [#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
+    """Page to which the client sends the user."""
     request_id: RequestId
+    """Id of the request in whose course the question came up, such as `auth/login`."""
 
 
 ElicitationUrlMode: TypeAlias = Untagged[ElicitationUrlModeSession | ElicitationUrlModeRequest]
-"""[#/$defs/ElicitationUrlMode]"""
+"""What the mode `url` adds to an elicitation, including what the visit belongs to. [#/$defs/ElicitationUrlMode]"""
 
 
 class Error(AcpStruct):
-    """[#/$defs/Error]"""
+    """Why a request failed, in the form that JSON-RPC defines. [#/$defs/Error]"""
 
     code: ErrorCode
+    """Kind of failure, for programs to act on."""
     message: str
+    """One short sentence about the failure, for people to read."""
     data: OrDefault[Any] = None
+    """Any further JSON about the failure; null counts as absent."""
 
 
 ExtNotification: TypeAlias = Any
-"""[#/$defs/ExtNotification]"""
+"""Params of a notification outside of the protocol, whose method starts with `_`.
+
+They may be any JSON and are left untouched. [#/$defs/ExtNotification]
+"""
 
 
 ExtRequest: TypeAlias = Any
-"""[#/$defs/ExtRequest]"""
+"""Params of a request outside of the protocol, whose method starts with `_`.
+
+They may be any JSON and are left untouched. [#/$defs/ExtRequest]
+"""
 
 
 ExtResponse: TypeAlias = Any
-"""[#/$defs/ExtResponse]"""
+"""Result of a request outside of the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
 
 
 class HttpHeader(AcpStruct):
-    """[#/$defs/HttpHeader]"""
+    """A header to send with requests to an MCP server. [#/$defs/HttpHeader]"""
 
     name: str
+    """Header to set, such as `Authorization`."""
     value: str
+    """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1858,12 +2452,15 @@ class HttpHeader(AcpStruct):
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
-    """[#/$defs/McpServerHttp]"""
+    """An MCP server that is reached over HTTP. Needs `session.mcp.http`. [#/$defs/McpServerHttp]"""
 
     type: ClassVar[Literal["http"]] = "http"
     name: str
+    """Name of the server for people."""
     url: Uri
+    """Where the agent sends its requests."""
     headers: list[HttpHeader] = []
+    """Sent with every request to the server; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1872,11 +2469,17 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
 
 
 class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
-    """[#/$defs/McpServerAcp]"""
+    """An MCP server that the client's side provides and that is reached over ACP itself.
+
+    The agent talks to it by `mcp/connect`, `mcp/message` and `mcp/disconnect`. Needs `session.mcp.acp`.
+    [#/$defs/McpServerAcp]
+    """
 
     type: ClassVar[Literal["acp"]] = "acp"
     name: str
+    """Name of the server for people."""
     server_id: McpServerAcpId
+    """Chosen by the side that provides the server. Two such servers on one connection must not share an id."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1885,13 +2488,20 @@ class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
 
 
 class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
-    """[#/$defs/McpServerStdio]"""
+    """An MCP server that the agent starts and talks to over standard input and output.
+
+    Needs `session.mcp.stdio`. [#/$defs/McpServerStdio]
+    """
 
     type: ClassVar[Literal["stdio"]] = "stdio"
     name: str
+    """Name of the server for people."""
     command: AbsolutePath
+    """Absolute path of the program to start."""
     args: list[str] = []
+    """Passed to the program one by one; none when empty or absent."""
     env: list[EnvVariable] = []
+    """Variables to set for the program; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1908,23 +2518,41 @@ class McpServerOther(
         "acp",
     ),
 ):
-    """[#/$defs/McpServer/anyOf/3]"""
+    """An MCP server with a transport that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the server or
+    refuse it. [#/$defs/McpServer/anyOf/3]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 McpServer: TypeAlias = Open[McpServerHttp | McpServerAcp | McpServerStdio, McpServerOther]
-"""[#/$defs/McpServer]"""
+"""How to reach an MCP server whose tools and context the agent should use, told apart by `type`.
+
+Each type needs an entry in the agent's `session.mcp` capability. [#/$defs/McpServer]
+"""
 
 
 class ForkSessionRequest(AcpStruct):
-    """[#/$defs/ForkSessionRequest]"""
+    """Starts a new session from the context of an existing one.
+
+    The latter is left alone, so that, for example, a summary of it can be made without a trace in its history.
+    Needs `session.fork`. [#/$defs/ForkSessionRequest]
+    """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Session whose context is copied."""
     cwd: AbsolutePath
+    """Absolute path of the directory in which the new session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of all further roots of the new session, in order; none when empty or absent."""
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers that the new session connects to; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1933,11 +2561,12 @@ class ForkSessionRequest(AcpStruct):
 
 
 class ForkSessionResponse(AcpStruct):
-    """[#/$defs/ForkSessionResponse]"""
+    """Gives the forked session its id and tells how it is set up. [#/$defs/ForkSessionResponse]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the new session, not that of the original."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
+    """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1946,14 +2575,24 @@ class ForkSessionResponse(AcpStruct):
 
 
 class Usage(AcpStruct):
-    """[#/$defs/Usage]"""
+    """Tokens that language models have read and written.
+
+    It is not specified clearly whether the counts are those of the work that has ended or of the whole session, so
+    adding them up may count twice. [#/$defs/Usage]
+    """
 
     total_tokens: UInt64
+    """Sum of all kinds of tokens."""
     input_tokens: UInt64
+    """Tokens that models have read."""
     output_tokens: UInt64
+    """Tokens that models have written."""
     thought_tokens: OrDefault[UInt64 | None] = None
+    """Tokens spent on reasoning; null or absent when unknown."""
     cached_read_tokens: OrDefault[UInt64 | None] = None
+    """Tokens that came from a cache; null or absent when unknown."""
     cached_write_tokens: OrDefault[UInt64 | None] = None
+    """Tokens that were put into a cache; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1962,11 +2601,16 @@ class Usage(AcpStruct):
 
 
 class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
-    """[#/$defs/IdleStateUpdate]"""
+    """No work is going on in the foreground, so the agent can take the next prompt. [#/$defs/IdleStateUpdate]"""
 
     state: ClassVar[Literal["idle"]] = "idle"
     stop_reason: OrDefault[StopReason | None] = None
+    """What ended the work; agents should tell it whenever work has just ended.
+
+    Null or absent when no reason is given.
+    """
     usage: OrDefault[Usage | None] = None
+    """Tokens that were used; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1975,11 +2619,14 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
 
 
 class Implementation(AcpStruct):
-    """[#/$defs/Implementation]"""
+    """Name and version with which a client or an agent introduces itself. [#/$defs/Implementation]"""
 
     name: str
+    """Name for programs, shown to people only if there is no `title`."""
     title: OrDefault[str | None] = None
+    """Name for people; null or absent means that `name` is shown."""
     version: str
+    """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -1988,15 +2635,24 @@ class Implementation(AcpStruct):
 
 
 ProtocolVersion: TypeAlias = UInt16
-"""[#/$defs/ProtocolVersion]"""
+"""Number of a protocol version, from 0 to 65535.
+
+It grows only with breaking changes; everything else is announced by capabilities. [#/$defs/ProtocolVersion]
+"""
 
 
 class InitializeRequest(AcpStruct):
-    """[#/$defs/InitializeRequest]"""
+    """Opens a connection; the client sends it once, before anything else.
+
+    It settles the protocol version and tells each side what the other can do. [#/$defs/InitializeRequest]
+    """
 
     protocol_version: ProtocolVersion
+    """Highest version that the client speaks."""
     info: Implementation
+    """What the client is."""
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
+    """What the agent may ask of the client; nothing special when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2005,12 +2661,22 @@ class InitializeRequest(AcpStruct):
 
 
 class InitializeResponse(AcpStruct):
-    """[#/$defs/InitializeResponse]"""
+    """Settles the protocol version and tells what the agent can do. [#/$defs/InitializeResponse]"""
 
     protocol_version: ProtocolVersion
+    """Version asked for if the agent speaks it, else the highest that it does.
+
+    A client that does not speak it should disconnect.
+    """
     info: Implementation
+    """What the agent is."""
     capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
+    """What the client may ask of the agent; nothing when absent, not even sessions."""
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = []
+    """Ways to sign in that the agent offers; none when empty or absent.
+
+    If there is any, the agent must handle `auth/login` and `auth/logout`.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2019,7 +2685,10 @@ class InitializeResponse(AcpStruct):
 
 
 class ListProvidersRequest(AcpStruct):
-    """[#/$defs/ListProvidersRequest]"""
+    """Asks which providers of language models the client may configure.
+
+    Needs the agent's `providers` capability. [#/$defs/ListProvidersRequest]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -2029,10 +2698,12 @@ class ListProvidersRequest(AcpStruct):
 
 
 class ProviderCurrentConfig(AcpStruct):
-    """[#/$defs/ProviderCurrentConfig]"""
+    """Where a provider's requests go at present. Secrets are never part of it. [#/$defs/ProviderCurrentConfig]"""
 
     api_type: LlmProtocol
+    """API that is spoken there."""
     base_url: Uri
+    """Start of the addresses to which requests go."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2041,12 +2712,16 @@ class ProviderCurrentConfig(AcpStruct):
 
 
 class ProviderInfo(AcpStruct):
-    """[#/$defs/ProviderInfo]"""
+    """A provider of language models that the client may configure. [#/$defs/ProviderInfo]"""
 
     provider_id: ProviderId
+    """Stands for the provider in `providers/set` and `providers/disable`."""
     supported: OrDefault[SkipInvalid[list[LlmProtocol]]]
+    """APIs to which the provider can be set."""
     required: bool
+    """True when the provider must stay on, so that `providers/disable` is not allowed for it."""
     current: ProviderCurrentConfig | None = None
+    """Where requests go now; null or absent means that the provider is off."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2055,9 +2730,10 @@ class ProviderInfo(AcpStruct):
 
 
 class ListProvidersResponse(AcpStruct):
-    """[#/$defs/ListProvidersResponse]"""
+    """Providers of language models that the client may configure. [#/$defs/ListProvidersResponse]"""
 
     providers: list[ProviderInfo]
+    """All of them, each with where its requests go at present."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2066,10 +2742,12 @@ class ListProvidersResponse(AcpStruct):
 
 
 class ListSessionsRequest(AcpStruct):
-    """[#/$defs/ListSessionsRequest]"""
+    """Asks for the sessions that the agent knows, page by page. [#/$defs/ListSessionsRequest]"""
 
     cwd: AbsolutePath | None = None
+    """Absolute path; only sessions that work there are returned. Null or absent asks for all."""
     cursor: SessionListCursor | None = None
+    """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2078,14 +2756,18 @@ class ListSessionsRequest(AcpStruct):
 
 
 class SessionInfo(AcpStruct):
-    """[#/$defs/SessionInfo]"""
+    """What `session/list` tells about one session. [#/$defs/SessionInfo]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id with which to resume, close or delete the session."""
     cwd: AbsolutePath
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of all further roots of the session, in order; none when empty or absent."""
     title: OrDefault[str | None] = None
+    """Name of the session for people; null or absent when it has none."""
     updated_at: OrDefault[DateTime | None] = None
+    """Time of the last activity as in RFC 3339; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2094,10 +2776,12 @@ class SessionInfo(AcpStruct):
 
 
 class ListSessionsResponse(AcpStruct):
-    """[#/$defs/ListSessionsResponse]"""
+    """One page of the sessions that an agent knows. [#/$defs/ListSessionsResponse]"""
 
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
+    """Sessions of this page, possibly none."""
     next_cursor: OrDefault[SessionListCursor | None] = None
+    """Sent back as `cursor` to get the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2106,9 +2790,14 @@ class ListSessionsResponse(AcpStruct):
 
 
 class LoginAuthRequest(AcpStruct):
-    """[#/$defs/LoginAuthRequest]"""
+    """Asks the agent to sign the user in.
+
+    The client sends it after `initialize`, at the latest when a request has failed with the code -32000. It may do
+    so only if `authMethods` offers a method that is meant for it. [#/$defs/LoginAuthRequest]
+    """
 
     method_id: AuthMethodId
+    """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2117,7 +2806,7 @@ class LoginAuthRequest(AcpStruct):
 
 
 class LoginAuthResponse(AcpStruct):
-    """[#/$defs/LoginAuthResponse]"""
+    """Confirms that the user is signed in, so that sessions can be created. [#/$defs/LoginAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -2127,7 +2816,11 @@ class LoginAuthResponse(AcpStruct):
 
 
 class LogoutAuthRequest(AcpStruct):
-    """[#/$defs/LogoutAuthRequest]"""
+    """Signs the user out.
+
+    Whatever needs authentication needs it anew; what becomes of running sessions is not defined. The client may
+    send it only if `authMethods` offers a method. [#/$defs/LogoutAuthRequest]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -2137,7 +2830,7 @@ class LogoutAuthRequest(AcpStruct):
 
 
 class LogoutAuthResponse(AcpStruct):
-    """[#/$defs/LogoutAuthResponse]"""
+    """Confirms that nobody is signed in any more. [#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -2147,11 +2840,17 @@ class LogoutAuthResponse(AcpStruct):
 
 
 class MessageMcpNotification(AcpStruct):
-    """[#/$defs/MessageMcpNotification]"""
+    """Carries a notification of MCP over ACP.
+
+    The outer message is a notification as well, so there is no answer. [#/$defs/MessageMcpNotification]
+    """
 
     connection_id: McpConnectionId
+    """Connection that the message belongs to, from the answer to `mcp/connect`."""
     method: str
+    """Method in terms of MCP."""
     params: OrDefault[dict[str, Any] | None] = None
+    """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2160,11 +2859,17 @@ class MessageMcpNotification(AcpStruct):
 
 
 class MessageMcpRequest(AcpStruct):
-    """[#/$defs/MessageMcpRequest]"""
+    """Carries a request of MCP over ACP.
+
+    Either side may send it on an open connection. [#/$defs/MessageMcpRequest]
+    """
 
     connection_id: McpConnectionId
+    """Connection that the message belongs to, from the answer to `mcp/connect`."""
     method: str
+    """Method in terms of MCP, such as `tools/call`."""
     params: dict[str, Any] | None = None
+    """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2173,16 +2878,23 @@ class MessageMcpRequest(AcpStruct):
 
 
 MessageMcpResponse: TypeAlias = Any
-"""[#/$defs/MessageMcpResponse]"""
+"""Result of the MCP request that was carried, without any wrapping; it may be any JSON.
+
+[#/$defs/MessageMcpResponse]
+"""
 
 
 class NesDiagnostic(AcpStruct):
-    """[#/$defs/NesDiagnostic]"""
+    """A finding of the editor or its tools about a piece of code. [#/$defs/NesDiagnostic]"""
 
     uri: Uri
+    """Document that the finding is about."""
     range: Range
+    """Code that the finding is about."""
     severity: NesDiagnosticSeverity
+    """How serious it is."""
     message: str
+    """What was found, in words for people."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2191,10 +2903,12 @@ class NesDiagnostic(AcpStruct):
 
 
 class NesEditHistoryEntry(AcpStruct):
-    """[#/$defs/NesEditHistoryEntry]"""
+    """An edit that was made lately. [#/$defs/NesEditHistoryEntry]"""
 
     uri: Uri
+    """File that was edited."""
     diff: str
+    """The edit, as the text of a diff."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2203,10 +2917,12 @@ class NesEditHistoryEntry(AcpStruct):
 
 
 class NesTextEdit(AcpStruct):
-    """[#/$defs/NesTextEdit]"""
+    """Replaces one range of a document by another text. [#/$defs/NesTextEdit]"""
 
     range: Range
+    """What to replace; an empty range inserts."""
     new_text: str
+    """What to put there; an empty text deletes."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2215,13 +2931,17 @@ class NesTextEdit(AcpStruct):
 
 
 class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
-    """[#/$defs/NesEditSuggestion]"""
+    """Suggests changes to the text of one file. [#/$defs/NesEditSuggestion]"""
 
     kind: ClassVar[Literal["edit"]] = "edit"
     suggestion_id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: Uri
+    """File to change."""
     edits: Annotated[list[NesTextEdit], Advice(min_items=1)]
+    """Replacements that make up the suggestion; at least one."""
     cursor_position: OrDefault[Position | None] = None
+    """Where to put the cursor afterwards; null or absent leaves it to the client."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2230,11 +2950,14 @@ class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
 
 
 class NesExcerpt(AcpStruct):
-    """[#/$defs/NesExcerpt]"""
+    """A run of lines from a file. [#/$defs/NesExcerpt]"""
 
     start_line: UInt32
+    """First line, counted from 0."""
     end_line: UInt32
+    """Last line, counted from 0; whether it is still part of the excerpt is not specified."""
     text: str
+    """The lines themselves."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2243,12 +2966,15 @@ class NesExcerpt(AcpStruct):
 
 
 class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
-    """[#/$defs/NesJumpSuggestion]"""
+    """Suggests to go to another place. Only for clients that announced `nes.jump`. [#/$defs/NesJumpSuggestion]"""
 
     kind: ClassVar[Literal["jump"]] = "jump"
     suggestion_id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: Uri
+    """File to go to."""
     position: Position
+    """Place in that file."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2257,12 +2983,16 @@ class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
 
 
 class NesOpenFile(AcpStruct):
-    """[#/$defs/NesOpenFile]"""
+    """A file that is open in the editor. [#/$defs/NesOpenFile]"""
 
     uri: Uri
+    """Address of the file."""
     language_id: str
+    """Language of the file in the editor's terms, such as `python`."""
     visible_range: OrDefault[Range | None] = None
+    """Part that the user can see; null or absent when none is visible."""
     last_focused_ms: OrDefault[UInt64 | None] = None
+    """When the user last turned to the file, in milliseconds since 1970; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2271,11 +3001,14 @@ class NesOpenFile(AcpStruct):
 
 
 class NesRecentFile(AcpStruct):
-    """[#/$defs/NesRecentFile]"""
+    """A file that the user had to do with lately. [#/$defs/NesRecentFile]"""
 
     uri: Uri
+    """Address of the file."""
     language_id: str
+    """Language of the file in the editor's terms, such as `python`."""
     text: str
+    """Whole text of the file."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2284,10 +3017,12 @@ class NesRecentFile(AcpStruct):
 
 
 class NesRelatedSnippet(AcpStruct):
-    """[#/$defs/NesRelatedSnippet]"""
+    """Code from one file that has to do with the place of the cursor. [#/$defs/NesRelatedSnippet]"""
 
     uri: Uri
+    """File that the code is taken from."""
     excerpts: list[NesExcerpt]
+    """Pieces of that file."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2296,13 +3031,20 @@ class NesRelatedSnippet(AcpStruct):
 
 
 class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
-    """[#/$defs/NesRenameSuggestion]"""
+    """Suggests to rename a symbol everywhere.
+
+    Only for clients that announced `nes.rename`. [#/$defs/NesRenameSuggestion]
+    """
 
     kind: ClassVar[Literal["rename"]] = "rename"
     suggestion_id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: Uri
+    """File in which the symbol stands."""
     position: Position
+    """Place of the symbol in that file."""
     new_name: str
+    """What the symbol is to be called."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2311,11 +3053,14 @@ class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
 
 
 class NesRepository(AcpStruct):
-    """[#/$defs/NesRepository]"""
+    """The Git repository in which the user works. [#/$defs/NesRepository]"""
 
     name: str
+    """Name of the repository without its owner."""
     owner: str
+    """Person or organization that the repository belongs to."""
     remote_url: str
+    """Where the repository is hosted."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2324,14 +3069,22 @@ class NesRepository(AcpStruct):
 
 
 class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndReplace"):
-    """[#/$defs/NesSearchAndReplaceSuggestion]"""
+    """Suggests to replace every occurrence of a text in a file.
+
+    Only for clients that announced `nes.searchAndReplace`. [#/$defs/NesSearchAndReplaceSuggestion]
+    """
 
     kind: ClassVar[Literal["searchAndReplace"]] = "searchAndReplace"
     suggestion_id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
     uri: Uri
+    """File to search."""
     search: str
+    """What to look for; a pattern if `isRegex` is true."""
     replace: str
+    """What to put in its place."""
     is_regex: bool | None = None
+    """True when `search` is a regular expression; null or absent means that it is plain text."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2340,12 +3093,16 @@ class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndR
 
 
 class NesUserAction(AcpStruct):
-    """[#/$defs/NesUserAction]"""
+    """Something that the user did in the editor, such as typing or moving the cursor. [#/$defs/NesUserAction]"""
 
     action: str
+    """What was done, such as `insertChar` or `cursorMovement`."""
     uri: Uri
+    """File in which it was done."""
     position: Position
+    """Where in the file it was done."""
     timestamp_ms: UInt64
+    """When it was done, in milliseconds since 1970."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2354,14 +3111,23 @@ class NesUserAction(AcpStruct):
 
 
 class NesSuggestContext(AcpStruct):
-    """[#/$defs/NesSuggestContext]"""
+    """What the client knows around a request for a suggestion.
+
+    It holds the parts that the agent asked for in its capabilities. [#/$defs/NesSuggestContext]
+    """
 
     recent_files: list[NesRecentFile] | None = None
+    """Files that the user had to do with lately; null or absent when not asked for or not known."""
     related_snippets: list[NesRelatedSnippet] | None = None
+    """Code that has to do with the place of the cursor; null or absent when not asked for or not known."""
     edit_history: list[NesEditHistoryEntry] | None = None
+    """Edits that were made lately; null or absent when not asked for or not known."""
     user_actions: list[NesUserAction] | None = None
+    """What the user did lately; null or absent when not asked for or not known."""
     open_files: list[NesOpenFile] | None = None
+    """Files that are open in the editor; null or absent when not asked for or not known."""
     diagnostics: list[NesDiagnostic] | None = None
+    """Errors and warnings that the editor shows; null or absent when not asked for or not known."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2379,24 +3145,46 @@ class NesSuggestionOther(
         "searchAndReplace",
     ),
 ):
-    """[#/$defs/NesSuggestion/anyOf/4]"""
+    """A suggestion of a kind that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ignore the suggestion or
+    show it in a general way. [#/$defs/NesSuggestion/anyOf/4]
+    """
 
     kind: str
+    """Name of the kind.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     suggestion_id: NesSuggestionId
+    """Sent back in `nes/accept` or `nes/reject`."""
 
 
 NesSuggestion: TypeAlias = Open[
     NesEditSuggestion | NesJumpSuggestion | NesRenameSuggestion | NesSearchAndReplaceSuggestion, NesSuggestionOther
 ]
-"""[#/$defs/NesSuggestion]"""
+"""An edit or a step in the editor that the agent suggests, told apart by `kind`.
+
+Kinds other than `edit` are only for clients that announced them. [#/$defs/NesSuggestion]
+"""
 
 
 class NewSessionRequest(AcpStruct):
-    """[#/$defs/NewSessionRequest]"""
+    """Starts a conversation.
+
+    The agent makes a session, connects to the MCP servers and returns an id; it may fail with the code -32000 if
+    the user has to sign in first. [#/$defs/NewSessionRequest]
+    """
 
     cwd: AbsolutePath
+    """Absolute path of the directory to work in, from which relative paths start."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of further roots that the session may use; none when empty or absent.
+
+    They do not change what `cwd` means.
+    """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers to connect to; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2405,11 +3193,12 @@ class NewSessionRequest(AcpStruct):
 
 
 class NewSessionResponse(AcpStruct):
-    """[#/$defs/NewSessionResponse]"""
+    """Gives the new session its id and tells how it is set up. [#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Chosen by the agent; it stands for the session in all later messages."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
+    """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2418,25 +3207,32 @@ class NewSessionResponse(AcpStruct):
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
-    """[#/$defs/Notice]"""
+    """Advice for the user that is no part of the conversation.
+
+    It is an event of the moment and is not kept; the agent must not count on anybody seeing it, and clients may
+    ignore it. [#/$defs/Notice]
+    """
 
     session_update: ClassVar[Literal["notice"]] = "notice"
     severity: NoticeSeverity
+    """How serious it is; a hint for display."""
     title: Annotated[str, Advice(min_length=1)]
+    """What there is to say, as plain text that is understood on its own; never empty."""
     description: OrDefault[str | None] = None
+    """Details or advice as plain text; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extra data about this notice alone; null and absent mean none."""
 
 
 class PermissionOption(AcpStruct):
-    """[#/$defs/PermissionOption]"""
+    """One answer that the user may give to a permission request. [#/$defs/PermissionOption]"""
 
     option_id: PermissionOptionId
+    """Sent back if the user gives this answer."""
     name: str
+    """Label of the answer, as on a button."""
     kind: PermissionOptionKind
+    """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2445,11 +3241,14 @@ class PermissionOption(AcpStruct):
 
 
 class PlanEntry(AcpStruct):
-    """[#/$defs/PlanEntry]"""
+    """One step of the agent's plan. [#/$defs/PlanEntry]"""
 
     content: str
+    """What the step is to achieve, in words for people."""
     priority: PlanEntryPriority
+    """How much the step matters to the goal."""
     status: PlanEntryStatus
+    """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2458,11 +3257,13 @@ class PlanEntry(AcpStruct):
 
 
 class PlanFile(AcpStruct, tag_field="type", tag="file"):
-    """[#/$defs/PlanFile]"""
+    """A plan that stands in a file. [#/$defs/PlanFile]"""
 
     type: ClassVar[Literal["file"]] = "file"
     plan_id: PlanId
+    """Plan whose content this is."""
     uri: Uri
+    """File that holds the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2471,11 +3272,17 @@ class PlanFile(AcpStruct, tag_field="type", tag="file"):
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
-    """[#/$defs/PlanItems]"""
+    """A plan made of entries.
+
+    Each update replaces the plan of that id whole, so it carries all entries with their current status.
+    [#/$defs/PlanItems]
+    """
 
     type: ClassVar[Literal["items"]] = "items"
     plan_id: PlanId
+    """Plan whose content this is."""
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
+    """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2484,11 +3291,13 @@ class PlanItems(AcpStruct, tag_field="type", tag="items"):
 
 
 class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
-    """[#/$defs/PlanMarkdown]"""
+    """A plan written as Markdown. [#/$defs/PlanMarkdown]"""
 
     type: ClassVar[Literal["markdown"]] = "markdown"
     plan_id: PlanId
+    """Plan whose content this is."""
     content: str
+    """Whole text of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2497,10 +3306,11 @@ class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
 
 
 class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
-    """[#/$defs/PlanRemoved]"""
+    """Takes a plan away; the client should show it no longer. [#/$defs/PlanRemoved]"""
 
     session_update: ClassVar[Literal["plan_removed"]] = "plan_removed"
     plan_id: PlanId
+    """Plan that is gone."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2517,21 +3327,31 @@ class PlanUpdateContentOther(
         "markdown",
     ),
 ):
-    """[#/$defs/PlanUpdateContent/anyOf/3]"""
+    """Content of a plan in a form that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the content or
+    show it in a general way. [#/$defs/PlanUpdateContent/anyOf/3]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     plan_id: PlanId
+    """Plan whose content this is."""
 
 
 PlanUpdateContent: TypeAlias = Open[PlanItems | PlanFile | PlanMarkdown, PlanUpdateContentOther]
-"""[#/$defs/PlanUpdateContent]"""
+"""Content of a plan, with the id of the plan, told apart by `type`. [#/$defs/PlanUpdateContent]"""
 
 
 class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
-    """[#/$defs/PlanUpdate]"""
+    """New content for one of the plans of a session; the others stay as they are. [#/$defs/PlanUpdate]"""
 
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
     plan: PlanUpdateContent
+    """Content of the plan from now on, with the id of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2540,11 +3360,20 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
 
 
 class PromptRequest(AcpStruct):
-    """[#/$defs/PromptRequest]"""
+    """Sends the user's message to the agent.
+
+    The answer comes as soon as the agent has accepted the message; the message itself, the output and the end of
+    the work are reported by `session/update`. [#/$defs/PromptRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     prompt: list[ContentBlock]
+    """The user's message in order, together with what it refers to.
+
+    Blocks other than text and resource links need a prompt capability; an embedded resource is better than a link
+    where allowed, as the agent may be unable to follow the link.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2553,7 +3382,11 @@ class PromptRequest(AcpStruct):
 
 
 class PromptResponse(AcpStruct):
-    """[#/$defs/PromptResponse]"""
+    """Confirms that the agent has accepted a prompt.
+
+    The work on it goes on after that, and its end is reported as a `state_update` with the state `idle`.
+    [#/$defs/PromptResponse]
+    """
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -2563,12 +3396,14 @@ class PromptResponse(AcpStruct):
 
 
 class RejectNesNotification(AcpStruct):
-    """[#/$defs/RejectNesNotification]"""
+    """Tells the agent that a suggestion was not taken. [#/$defs/RejectNesNotification]"""
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     suggestion_id: NesSuggestionId
+    """Suggestion that was not taken."""
     reason: OrDefault[NesRejectReason | None] = None
+    """Why it was not taken; null or absent when the client does not say."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2577,7 +3412,7 @@ class RejectNesNotification(AcpStruct):
 
 
 class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
-    """[#/$defs/ReplayFromStart]"""
+    """Replays the conversation from its beginning. [#/$defs/ReplayFromStart]"""
 
     type: ClassVar[Literal["start"]] = "start"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2588,9 +3423,17 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 
 
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
-    """[#/$defs/ReplayFrom/anyOf/1]"""
+    """A place for a replay to begin that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; an agent that cannot tell the place
+    should refuse the request. [#/$defs/ReplayFrom/anyOf/1]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2599,20 +3442,28 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
-"""[#/$defs/ReplayFrom]"""
+"""Place in a conversation at which its replay begins, told apart by `type`.
+
+What stands at that place is part of the replay. [#/$defs/ReplayFrom]
+"""
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
-    """[#/$defs/RequestPermissionOutcome/anyOf/0]"""
+    """Nobody chose, since the work was canceled meanwhile.
+
+    After `session/cancel` the client must answer every pending permission request in this way.
+    [#/$defs/RequestPermissionOutcome/anyOf/0]
+    """
 
     outcome: ClassVar[Literal["cancelled"]] = "cancelled"
 
 
 class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
-    """[#/$defs/SelectedPermissionOutcome]"""
+    """The user picked one of the answers on offer. [#/$defs/SelectedPermissionOutcome]"""
 
     outcome: ClassVar[Literal["selected"]] = "selected"
     option_id: PermissionOptionId
+    """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2628,22 +3479,37 @@ class RequestPermissionOutcomeOther(
         "selected",
     ),
 ):
-    """[#/$defs/RequestPermissionOutcome/anyOf/2]"""
+    """An outcome that this version does not know, which must not be taken for consent.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; agents treat the request as failed
+    or declined. [#/$defs/RequestPermissionOutcome/anyOf/2]
+    """
 
     outcome: str
+    """Name of the outcome.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 RequestPermissionOutcome: TypeAlias = Open[
     RequestPermissionOutcomeCancelled | SelectedPermissionOutcome, RequestPermissionOutcomeOther
 ]
-"""[#/$defs/RequestPermissionOutcome]"""
+"""The user's decision or the news that none will be made, told apart by `outcome`.
+
+[#/$defs/RequestPermissionOutcome]
+"""
 
 
 class Terminal(AcpStruct, tag_field="type", tag="terminal"):
-    """[#/$defs/Terminal]"""
+    """Shows a terminal of the agent within a tool call, for display only.
+
+    Its state and output arrive on their own, as `terminal_update` and `terminal_output_chunk`. [#/$defs/Terminal]
+    """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
+    """Terminal to show."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2660,20 +3526,36 @@ class ToolCallContentOther(
         "terminal",
     ),
 ):
-    """[#/$defs/ToolCallContent/anyOf/3]"""
+    """Output of a tool call of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the output or show
+    it in a general way. [#/$defs/ToolCallContent/anyOf/3]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 ToolCallContent: TypeAlias = Open[Content | Diff | Terminal, ToolCallContentOther]
-"""[#/$defs/ToolCallContent]"""
+"""Something that a tool call produced, told apart by `type`: a content block, a diff or a terminal.
+
+[#/$defs/ToolCallContent]
+"""
 
 
 class ToolCallLocation(AcpStruct):
-    """[#/$defs/ToolCallLocation]"""
+    """A file on which a tool call works. Editors that follow the agent can open it. [#/$defs/ToolCallLocation]"""
 
     path: AbsolutePath
+    """Absolute path of the file."""
     line: OrDefault[UInt32 | None] = None
+    """Line of interest; null or absent means the file as a whole.
+
+    It is not specified whether counting starts at 0 or at 1.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2682,29 +3564,47 @@ class ToolCallLocation(AcpStruct):
 
 
 class ToolCallUpdate(AcpStruct):
-    """[#/$defs/ToolCallUpdate]"""
+    """First report of a tool call, or changes to it.
+
+    The agent makes the call because the model asked for it. Absent fields stay as they are, null clears them and
+    values replace them, collections as a whole. For an id that is new, the client has defaults for what is absent.
+    [#/$defs/ToolCallUpdate]
+    """
 
     tool_call_id: ToolCallId
+    """Chosen by the agent; all updates and chunks of the same call carry it."""
     name: OrDefault[str | None | UnsetType] = UNSET
+    """New name of the tool for programs; null removes it, and when absent it stays as it is."""
     title: OrDefault[str | None | UnsetType] = UNSET
+    """What the call does, in new words for the user; null clears them, and when absent they stay as they are."""
     kind: OrDefault[ToolKind | None | UnsetType] = UNSET
+    """New class of the tool, for display; null clears it, and when absent it stays as it is."""
     status: OrDefault[ToolCallStatus | None | UnsetType] = UNSET
+    """How far the call has come by now; null clears it, and when absent it stays as it is."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]] | None | UnsetType] = UNSET
-    locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None | UnsetType] = UNSET
-    raw_input: OrDefault[Any | UnsetType] = UNSET
-    raw_output: OrDefault[Any | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces everything the call has produced so far, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None | UnsetType] = UNSET
+    """Replaces the list of files that the call works on, so that editors can follow it.
+
+    Null or `[]` clears it; when absent, it stays as it is.
+    """
+    raw_input: OrDefault[Any | UnsetType] = UNSET
+    """New input of the tool as any JSON; null clears it, and when absent it stays as it is."""
+    raw_output: OrDefault[Any | UnsetType] = UNSET
+    """New output of the tool as any JSON; null clears it, and when absent it stays as it is."""
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the call. Null clears it; when absent, it stays as it is."""
 
 
 class ToolCallPermissionSubject(AcpStruct, tag_field="type", tag="tool_call"):
-    """[#/$defs/ToolCallPermissionSubject]"""
+    """A tool call, as the subject of a permission request. [#/$defs/ToolCallPermissionSubject]"""
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call: ToolCallUpdate
+    """Call to decide on; what is left out here is as it was last reported."""
 
 
 class RequestPermissionSubjectOther(
@@ -2715,26 +3615,48 @@ class RequestPermissionSubjectOther(
         "command",
     ),
 ):
-    """[#/$defs/RequestPermissionSubject/anyOf/2]"""
+    """A subject of a permission request that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; clients ask in a general way or
+    decline. [#/$defs/RequestPermissionSubject/anyOf/2]
+    """
 
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 RequestPermissionSubject: TypeAlias = Open[
     ToolCallPermissionSubject | CommandPermissionSubject, RequestPermissionSubjectOther
 ]
-"""[#/$defs/RequestPermissionSubject]"""
+"""What a permission request is about, told apart by `type`. [#/$defs/RequestPermissionSubject]"""
 
 
 class RequestPermissionRequest(AcpStruct):
-    """[#/$defs/RequestPermissionRequest]"""
+    """Asks the user whether the agent may do something.
+
+    The agent sends it before a sensitive step and waits; the client shows the options and returns the one chosen.
+    [#/$defs/RequestPermissionRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     title: str
+    """Heading of the question.
+
+    It is for the question alone; the title of a tool call, for example, is not changed by it.
+    """
     description: OrDefault[str | None] = None
+    """Why permission is needed, in words for the user; null or absent when nothing is said.
+
+    Like the title, it is for the question alone.
+    """
     subject: RequestPermissionSubject | None = None
+    """What the user decides on, in a form that programs can read; null or absent when it is not given."""
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
+    """Answers from which the user picks one; at least one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2743,9 +3665,10 @@ class RequestPermissionRequest(AcpStruct):
 
 
 class RequestPermissionResponse(AcpStruct):
-    """[#/$defs/RequestPermissionResponse]"""
+    """Answers a permission request of the agent. [#/$defs/RequestPermissionResponse]"""
 
     outcome: RequestPermissionOutcome
+    """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2754,7 +3677,7 @@ class RequestPermissionResponse(AcpStruct):
 
 
 class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_action"):
-    """[#/$defs/RequiresActionStateUpdate]"""
+    """The work in the foreground waits for the user to do something. [#/$defs/RequiresActionStateUpdate]"""
 
     state: ClassVar[Literal["requires_action"]] = "requires_action"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2765,14 +3688,25 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
 
 class ResumeSessionRequest(AcpStruct):
-    """[#/$defs/ResumeSessionRequest]"""
+    """Takes up an earlier session.
+
+    The agent restores it, replays its conversation as far as `replayFrom` asks for it, and then answers.
+    [#/$defs/ResumeSessionRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     cwd: AbsolutePath
+    """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
+    """Absolute paths of all further roots, in order; none when empty or absent.
+
+    They may differ from those of earlier times as long as `cwd` is that of the session.
+    """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
+    """MCP servers to connect to this time; none when empty or absent."""
     replay_from: OrDefault[ReplayFrom | None] = None
+    """Where the replay of the conversation begins; null or absent means that nothing is replayed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2781,9 +3715,10 @@ class ResumeSessionRequest(AcpStruct):
 
 
 class ResumeSessionResponse(AcpStruct):
-    """[#/$defs/ResumeSessionResponse]"""
+    """State of a session that has been taken up again. [#/$defs/ResumeSessionResponse]"""
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
+    """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2792,7 +3727,7 @@ class ResumeSessionResponse(AcpStruct):
 
 
 class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
-    """[#/$defs/RunningStateUpdate]"""
+    """Work is going on in the foreground. [#/$defs/RunningStateUpdate]"""
 
     state: ClassVar[Literal["running"]] = "running"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2803,67 +3738,79 @@ class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
 
 
 class SessionConfigBoolean(AcpStruct):
-    """[#/$defs/SessionConfigBoolean]"""
+    """What the type `boolean` adds to a configuration option. [#/$defs/SessionConfigBoolean]"""
 
     current_value: bool
+    """True when the option is on."""
 
 
 class SessionConfigSelect(AcpStruct):
-    """[#/$defs/SessionConfigSelect]"""
+    """What the type `select` adds to a configuration option. [#/$defs/SessionConfigSelect]"""
 
     current_value: SessionConfigValueId
+    """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
+    """Values to choose from, flat or in groups."""
 
 
 class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_update"):
-    """[#/$defs/SessionInfoUpdate]"""
+    """Changes to what is known about the session; only what changed is sent.
+
+    The agent uses it, for example, to give a session a title once its topic is clear. [#/$defs/SessionInfoUpdate]
+    """
 
     session_update: ClassVar[Literal["session_info_update"]] = "session_info_update"
     title: OrDefault[str | None | UnsetType] = UNSET
+    """Name for people; null removes it, and when absent it stays as it is."""
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
+    """Time of the last activity as in RFC 3339; null removes it, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Replaces the extra data of the session. Null clears it; when absent, it stays as it is."""
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
-    """[#/$defs/SessionUpdate/anyOf/0]"""
+    """The next piece of a message by the user, as when a session is replayed. [#/$defs/SessionUpdate/anyOf/0]"""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
 
 
 class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
-    """[#/$defs/UserMessage]"""
+    """Sets the content of a message by the user, or begins one.
+
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
+    message held before, and later chunks with the same id add to it. [#/$defs/UserMessage]
+    """
 
     session_update: ClassVar[Literal["user_message"]] = "user_message"
     message_id: MessageId
+    """Message concerned; an id that is new begins a message."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
+    """Replaces all content of the message, earlier chunks included.
 
-    Nobody may rely on the other side understanding them.
+    Null or `[]` clears it; when absent, it stays as it is.
     """
+    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    """Replaces the extra data of the message. Null clears it; when absent, it stays as it is."""
 
 
 class SessionUpdateAgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
-    """[#/$defs/SessionUpdate/anyOf/2]"""
+    """The next piece of what the agent says to the user. [#/$defs/SessionUpdate/anyOf/2]"""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
 class SessionUpdateAgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
-    """[#/$defs/SessionUpdate/anyOf/4]"""
+    """The next piece of what the agent thinks on its way to an answer. [#/$defs/SessionUpdate/anyOf/4]"""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
 
 
 class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
-    """[#/$defs/SessionUpdate/anyOf/6]"""
+    """The agent is at work in the foreground. [#/$defs/SessionUpdate/anyOf/6]"""
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["running"] = always("running")
+    """Always `running`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2872,12 +3819,21 @@ class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag=
 
 
 class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
-    """[#/$defs/SessionUpdate/anyOf/6]"""
+    """The agent has stopped working in the foreground and can take the next prompt.
+
+    [#/$defs/SessionUpdate/anyOf/6]
+    """
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["idle"] = always("idle")
+    """Always `idle`."""
     stop_reason: OrDefault[StopReason | None] = None
+    """What ended the work; agents should tell it whenever work has just ended.
+
+    Null or absent when no reason is given.
+    """
     usage: OrDefault[Usage | None] = None
+    """Tokens that were used; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2886,10 +3842,14 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
 
 
 class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
-    """[#/$defs/SessionUpdate/anyOf/6]"""
+    """The agent cannot go on working in the foreground until the user does something.
+
+    [#/$defs/SessionUpdate/anyOf/6]
+    """
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: Literal["requires_action"] = always("requires_action")
+    """Always `requires_action`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2908,18 +3868,32 @@ class SessionUpdateStateUpdateOther(
         "requires_action",
     ),
 ):
-    """[#/$defs/StateUpdate/anyOf/3]"""
+    """The agent is in a state that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that the update can be stored and passed on.
+    [#/$defs/StateUpdate/anyOf/3]
+    """
 
     session_update: ClassVar[Literal["state_update"]] = "state_update"
     state: str
+    """Name of the state.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
-    """[#/$defs/ToolCallContentChunk]"""
+    """The next piece of what a tool call produces.
+
+    It is added to the content so far; to replace that, the agent sends a `tool_call_update`.
+    [#/$defs/ToolCallContentChunk]
+    """
 
     session_update: ClassVar[Literal["tool_call_content_chunk"]] = "tool_call_content_chunk"
     tool_call_id: ToolCallId
+    """Tool call whose content grows."""
     content: ToolCallContent
+    """Comes after what the call has produced so far."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2928,15 +3902,20 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
-    """[#/$defs/SessionUpdate/anyOf/8]"""
+    """First report of a tool call, or changes to it.
+
+    Absent fields stay as they are, null clears them and values replace them, collections as a whole.
+    [#/$defs/SessionUpdate/anyOf/8]
+    """
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
 class TerminalOutput(AcpStruct):
-    """[#/$defs/TerminalOutput]"""
+    """All output of a terminal, in place of what was sent of it before. [#/$defs/TerminalOutput]"""
 
     data: Base64
+    """Bytes of the whole output in base64."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2945,10 +3924,17 @@ class TerminalOutput(AcpStruct):
 
 
 class TerminalExitStatus(AcpStruct):
-    """[#/$defs/TerminalExitStatus]"""
+    """How the command in a terminal ended.
+
+    Its presence alone says that the command has ended. [#/$defs/TerminalExitStatus]
+    """
 
     exit_code: OrDefault[UInt32 | None] = None
+    """Status with which the process exited; null or absent when unknown."""
     signal: OrDefault[str | None] = None
+    """Signal that ended the process, by the name that its platform uses, such as `SIGTERM`; null or absent when
+    unknown.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2957,27 +3943,38 @@ class TerminalExitStatus(AcpStruct):
 
 
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
-    """[#/$defs/TerminalUpdate]"""
+    """First report of a terminal that the agent runs, or changes to it.
+
+    Absent fields stay as they are, null clears them and values replace them; for an id that is new, what is absent
+    is unknown. [#/$defs/TerminalUpdate]
+    """
 
     session_update: ClassVar[Literal["terminal_update"]] = "terminal_update"
     terminal_id: TerminalId
+    """Chosen by the agent; all updates and chunks of the same terminal carry it."""
     command: OrDefault[str | None | UnsetType] = UNSET
+    """Command that the terminal runs; null clears it, and when absent it stays as it is."""
     cwd: OrDefault[AbsolutePath | None | UnsetType] = UNSET
+    """Absolute path in which the command runs; null clears it, and when absent it stays as it is."""
     output: OrDefault[TerminalOutput | None | UnsetType] = UNSET
+    """Replaces all output, earlier chunks included; null clears it, and when absent it stays as it is."""
     exit_status: OrDefault[TerminalExitStatus | None | UnsetType] = UNSET
+    """A value says that the command has ended; null takes that back, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Replaces the extra data of the terminal. Null clears it; when absent, it stays as it is."""
 
 
 class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_output_chunk"):
-    """[#/$defs/TerminalOutputChunk]"""
+    """The next bytes of what a terminal puts out. [#/$defs/TerminalOutputChunk]"""
 
     session_update: ClassVar[Literal["terminal_output_chunk"]] = "terminal_output_chunk"
     terminal_id: TerminalId
+    """Terminal whose output grows."""
     data: Base64
+    """Bytes that come after the output so far, in base64.
+
+    Each chunk is encoded by itself, so decode before joining.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -2986,12 +3983,15 @@ class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_ou
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
-    """[#/$defs/UsageUpdate]"""
+    """How full the context of the session is, and what the session has cost so far. [#/$defs/UsageUpdate]"""
 
     session_update: ClassVar[Literal["usage_update"]] = "usage_update"
     used: UInt64
+    """Tokens in the context at present."""
     size: UInt64
+    """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None] = None
+    """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3025,9 +4025,17 @@ class SessionUpdateOther(
         "compaction_summary_chunk",
     ),
 ):
-    """[#/$defs/SessionUpdate/anyOf/20]"""
+    """An update of a kind that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; receivers ignore the update or show
+    it in a general way. [#/$defs/SessionUpdate/anyOf/20]
+    """
 
     session_update: str
+    """Name of the kind of update.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 SessionUpdate: TypeAlias = Open[
@@ -3056,16 +4064,23 @@ SessionUpdate: TypeAlias = Open[
     | CompactionSummaryChunk,
     SessionUpdateOther,
 ]
-"""[#/$defs/SessionUpdate]"""
+"""Something that happened in a session, told apart by `sessionUpdate`. [#/$defs/SessionUpdate]"""
 
 
 class SetProviderRequest(AcpStruct):
-    """[#/$defs/SetProviderRequest]"""
+    """Sets where a provider's requests go.
+
+    It replaces the whole configuration of that provider. [#/$defs/SetProviderRequest]
+    """
 
     provider_id: ProviderId
+    """Provider to configure, from `providers/list`."""
     api_type: LlmProtocol
+    """API to speak, one of those in `supported`."""
     base_url: Uri
+    """Start of the addresses to which requests go."""
     headers: dict[str, str] = {}
+    """All headers to send with requests, credentials included; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3074,7 +4089,7 @@ class SetProviderRequest(AcpStruct):
 
 
 class SetProviderResponse(AcpStruct):
-    """[#/$defs/SetProviderResponse]"""
+    """Confirms that the provider is configured. [#/$defs/SetProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
@@ -3084,33 +4099,37 @@ class SetProviderResponse(AcpStruct):
 
 
 class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/0]"""
+    """Chooses one of the values of a setting. [#/$defs/SetSessionConfigOptionRequest/anyOf/0]"""
 
     type: ClassVar[Literal["id"]] = "id"
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     value: SessionConfigValueId
+    """Id of the chosen value, one of the setting's `options`."""
 
 
 class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boolean"):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/1]"""
+    """Turns a setting on or off. [#/$defs/SetSessionConfigOptionRequest/anyOf/1]"""
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     value: bool
+    """True turns the setting on, false turns it off."""
 
 
 class SetSessionConfigOptionRequestOther(
@@ -3121,30 +4140,44 @@ class SetSessionConfigOptionRequestOther(
         "boolean",
     ),
 ):
-    """[#/$defs/SetSessionConfigOptionRequest/anyOf/2]"""
+    """Gives a setting a value of a type that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on.
+    [#/$defs/SetSessionConfigOptionRequest/anyOf/2]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     config_id: SessionConfigId
+    """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
     Nobody may rely on the other side understanding them.
     """
     type: str
+    """Name of the type.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
     value: Any
+    """Value for the setting, which may be any JSON."""
 
 
 SetSessionConfigOptionRequest: TypeAlias = Open[
     SetSessionConfigOptionRequestId | SetSessionConfigOptionRequestBoolean, SetSessionConfigOptionRequestOther
 ]
-"""[#/$defs/SetSessionConfigOptionRequest]"""
+"""Changes a setting of a session.
+
+The `type` says what kind of value the setting gets. [#/$defs/SetSessionConfigOptionRequest]
+"""
 
 
 class SetSessionConfigOptionResponse(AcpStruct):
-    """[#/$defs/SetSessionConfigOptionResponse]"""
+    """Settings of the session after the change. [#/$defs/SetSessionConfigOptionResponse]"""
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
+    """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3153,10 +4186,12 @@ class SetSessionConfigOptionResponse(AcpStruct):
 
 
 class WorkspaceFolder(AcpStruct):
-    """[#/$defs/WorkspaceFolder]"""
+    """A folder that belongs to the workspace of the user. [#/$defs/WorkspaceFolder]"""
 
     uri: Uri
+    """Address of the folder."""
     name: str
+    """Name of the folder as the editor shows it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3165,11 +4200,17 @@ class WorkspaceFolder(AcpStruct):
 
 
 class StartNesRequest(AcpStruct):
-    """[#/$defs/StartNesRequest]"""
+    """Starts a session for suggested edits and tells the agent where the user works.
+
+    Needs the agent's `nes` capability. [#/$defs/StartNesRequest]
+    """
 
     workspace_uri: OrDefault[Uri | None] = None
+    """Root of the workspace; null or absent when there is none."""
     workspace_folders: list[WorkspaceFolder] | None = None
+    """Folders of the workspace; null or absent when the client does not say."""
     repository: OrDefault[NesRepository | None] = None
+    """Git repository of the workspace; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3178,10 +4219,10 @@ class StartNesRequest(AcpStruct):
 
 
 class StartNesResponse(AcpStruct):
-    """[#/$defs/StartNesResponse]"""
+    """Gives the session for suggested edits its id. [#/$defs/StartNesResponse]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Chosen by the agent; it stands for the session in `nes/*` and `document/*` messages."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3198,26 +4239,46 @@ class StateUpdateOther(
         "requires_action",
     ),
 ):
-    """[#/$defs/StateUpdate/anyOf/3]"""
+    """A state that this version does not know.
+
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on. [#/$defs/StateUpdate/anyOf/3]
+    """
 
     state: str
+    """Name of the state.
+
+    A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
+    """
 
 
 StateUpdate: TypeAlias = Open[RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate, StateUpdateOther]
-"""[#/$defs/StateUpdate]"""
+"""What the agent's work in the foreground has come to, told apart by `state`.
+
+Work in the background may go on while the state is `idle`; updates that it sends leave the state as it is.
+[#/$defs/StateUpdate]
+"""
 
 
 class SuggestNesRequest(AcpStruct):
-    """[#/$defs/SuggestNesRequest]"""
+    """Asks what the user might want to change next.
+
+    The client sends it while the user works in a document. [#/$defs/SuggestNesRequest]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     uri: Uri
+    """Document in which the user works."""
     version: Int64
+    """Version of the document to which the positions refer."""
     position: Position
+    """Where the cursor is."""
     selection: Range | None = None
+    """Text that is selected; null or absent when there is none."""
     trigger_kind: NesTriggerKind
+    """What made the client ask."""
     context: NesSuggestContext | None = None
+    """More about the user's work, as far as the agent asked for it; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3226,9 +4287,10 @@ class SuggestNesRequest(AcpStruct):
 
 
 class SuggestNesResponse(AcpStruct):
-    """[#/$defs/SuggestNesResponse]"""
+    """Edits that the agent suggests at this point. [#/$defs/SuggestNesResponse]"""
 
     suggestions: list[NesSuggestion]
+    """Suggestions, possibly none; the client reports by `nes/accept` or `nes/reject` what became of them."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
@@ -3237,11 +4299,16 @@ class SuggestNesResponse(AcpStruct):
 
 
 class UpdateSessionNotification(AcpStruct):
-    """[#/$defs/UpdateSessionNotification]"""
+    """Tells the client what happens in a session, at any time while the session exists.
+
+    Clients accept it after `session/cancel` too, as last updates may come before the agent reports that it is idle.
+    [#/$defs/UpdateSessionNotification]
+    """
 
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     update: SessionUpdate
+    """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extra data that either side may attach under keys of its own.
 
