@@ -9,13 +9,16 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.syntax import Syntax
 from rich.table import Table
+from rich.text import Text
 
 from generator import STARTED
 from generator.errors import GeneratorError
+from generator.explain import explain as explain_type
 from generator.pin import pin as pin_schemas
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
-from generator.source import ROOT
+from generator.source import ROOT, load_pinned
 from generator.write import compare_or_write
 
 app = typer.Typer(
@@ -131,6 +134,33 @@ def pin(
             console.print(f"{what}: {path}", soft_wrap=True)
     state = "pinned" if changes else "already pinned"
     console.print(f"{state}: {lock.commit} ({lock.release})", soft_wrap=True)
+
+
+@app.command()
+def explain(
+    name: Annotated[str, typer.Argument(help="A type: a key of $defs, or the class of a variant.")],
+    label: Annotated[str, typer.Option(help="The module to look in.")] = "v1",
+) -> None:
+    """Tell where a type comes from, how it was read and what was emitted for it."""
+    sources = {s.label: s for s in load_pinned()[0]}
+    if label not in sources:
+        raise GeneratorError(f"there is no module {label!r}", hint=f"one of {', '.join(sources)}")
+    found = explain_type(sources[label], name)
+    console = Console(highlight=False)
+    console.print(Text(found.title, style="bold"))
+    for key, value in found.facts:
+        console.print(Text.assemble((f"{key + ':':<12}", "dim"), value), soft_wrap=True)
+    if found.fields:
+        console.print()
+    for python, wire, kind, how in found.fields:
+        key = "" if python == wire else f" ({wire})"
+        console.print(Text.assemble((python, "bold"), key, ": ", (kind, "cyan")), soft_wrap=True)
+        console.print(Text(f"    {how}"), soft_wrap=True)
+    console.print()
+    if console.is_terminal:
+        console.print(Syntax(found.code, "python", background_color="default"))
+    else:
+        print(found.code, end="")
 
 
 def main() -> None:

@@ -94,3 +94,53 @@ def test_meta_files_of_the_pinned_schemas_fit(tmp_path: Path) -> None:
     run = _run("generate", "--schema", schema, "--label", "second", "--meta", meta, "--out", tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert (tmp_path / "acp_msgspec" / "second" / "types.py").is_file()
+
+
+def test_explain() -> None:
+    run = _run("explain", "ToolCallUpdate", "--label", "v2")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "\x1b" not in run.stdout
+    lines = run.stdout.splitlines()
+    assert lines[0] == "v2.ToolCallUpdate"
+    assert "place:      schema/v2/schema.json#/$defs/ToolCallUpdate" in lines
+    assert "used by:    SessionUpdateToolCallUpdate, ToolCallPermissionSubject" in lines
+    assert "raw_input (rawInput): OrDefault[Any | UnsetType]" in lines
+    assert (
+        "    patch: absent is UNSET, null is None, both kept apart; an unfit value gives the default; "
+        "override patch.ToolCallUpdate in schema/overrides.toml"
+    ) in lines
+    emitted = (ROOT / "generated" / "acp_msgspec" / "v2" / "types.py").read_text(encoding="utf-8")
+    code = run.stdout[run.stdout.index("class ToolCallUpdate(AcpStruct):") :]
+    assert code.strip() in emitted
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("TextContent", ["object that bears the tag type = 'text'", "variant of: ContentBlock (text)"]),
+        ("ContentBlock", ["union told apart by 'type'", "used by:    Content, ContentChunk, PromptRequest"]),
+        ("McpServer", ["union told apart by 'type', then untagged fallbacks"]),
+        ("EmbeddedResourceResource", ["union without a tag, tried in order"]),
+        ("ToolKind", ["enumeration of 10 values, reads unknown values as 'other'"]),
+        ("ErrorCode", ["enumeration of 8 values, keeps unknown values"]),
+        ("SessionId", ["text with a type of its own"]),
+        ("ProtocolVersion", ["another name for a type"]),
+        ("CreateElicitationResponseOther", ["catch-all for a action other than accept, decline, cancel"]),
+        ("SessionUpdateUserMessageChunk", ["inherits:   the fields of ContentChunk"]),
+        ("PromptRequest", ["method:     session/prompt, handled by: agent", "used by:    PromptRequestMessage"]),
+        ("ToolCall", ["override default.ToolKind in schema/overrides.toml"]),
+    ],
+)
+def test_explain_every_shape(name: str, facts: list[str]) -> None:
+    run = _run("explain", name)
+    assert (run.returncode, run.stderr) == (0, "")
+    for fact in facts:
+        assert fact in run.stdout
+
+
+def test_explain_suggests() -> None:
+    run = _run("explain", "ToolCalUpdate")
+    assert (run.returncode, run.stdout) == (1, "")
+    assert "there is no type 'ToolCalUpdate' in v1" in run.stderr
+    assert "did you mean ToolCallUpdate or" in run.stderr
+    assert "there is no module 'v9'" in _run("explain", "ToolCall", "--label", "v9").stderr

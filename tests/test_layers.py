@@ -20,6 +20,7 @@ LAYERS = (
     "lower",
     "emit",
     "api",
+    "explain",
     "write",
     "fetch",
     "pin",

@@ -14,7 +14,7 @@ from generator.emit.order import ordered
 from generator.emit.text import quoted
 from generator.emit.views import Viewer
 from generator.engine import format_code
-from generator.model import Enumeration, Identifier, Module
+from generator.model import Definition, Enumeration, Identifier, Module
 from generator.source import ROOT, Lock, Source
 
 PACKAGE = "acp_msgspec"
@@ -129,6 +129,12 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
     return {f"{PACKAGE}/{module.label}/{n}.py": format_code(text, ROOT) for n, text in files.items()}
 
 
+def emit_definition(definition: Definition, docs: Docs) -> str:
+    """Write one definition alone, for somebody to look at."""
+    view = Viewer(docs).view(definition)
+    return format_code(_environment().get_template("explain.py.jinja").render(view=view), ROOT)
+
+
 def emit_package(lock: Lock | None, labels: list[str]) -> dict[str, str]:
     """Write the files that belong to the package as a whole."""
     environment = _environment()
@@ -153,4 +159,4 @@ def runtime_files(root: Path = ROOT) -> dict[str, str]:
     return {**files, f"{PACKAGE}/py.typed": ""}
 
 
-__all__ = ["PACKAGE", "emit_module", "emit_package", "runtime_files"]
+__all__ = ["PACKAGE", "emit_definition", "emit_module", "emit_package", "runtime_files"]

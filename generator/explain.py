@@ -1,0 +1,159 @@
+"""Telling where a type comes from: its place, its shape, how each field was read, who uses it, what was emitted."""
+
+import difflib
+from dataclasses import dataclass
+
+from generator.docs import load_docs
+from generator.emit import emit_definition
+from generator.emit.text import Writer
+from generator.errors import GeneratorError
+from generator.lower import lower
+from generator.model import (
+    Alias,
+    CatchAll,
+    Definition,
+    Enumeration,
+    Field,
+    Identifier,
+    Leniency,
+    Module,
+    Named,
+    Presence,
+    Struct,
+    Union,
+    parts,
+)
+from generator.overrides import Overrides, load_overrides
+from generator.read import read_schema
+from generator.source import Source
+
+PRESENCES = {
+    Presence.REQUIRED: "required",
+    Presence.OPTION: "option: absent and null are None, left out when None",
+    Presence.PATCH: "patch: absent is UNSET, null is None, both kept apart",
+    Presence.DEFAULTED: "defaulted: absent is the default, always written",
+    Presence.EMPTY: "empty by default: left out when empty",
+}
+LENIENCIES = {
+    Leniency.NONE: "",
+    Leniency.ON_ERROR: "an unfit value gives the default",
+    Leniency.ON_NULL: "null gives the default",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What is known of one name: a title, facts, fields, and the emitted code."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    fields: tuple[tuple[str, str, str, str], ...]
+    """Python name, JSON key, type, how it is read."""
+    code: str
+
+
+def explain(source: Source, name: str) -> Explained:
+    """Explain a type of one schema; a name that is none is an error with suggestions."""
+    overrides = load_overrides(source)
+    module = lower(read_schema(source), overrides)
+    found = {d.name: d for d in module.definitions}
+    if name not in found:
+        close = difflib.get_close_matches(name, [*found, *(e.name for e in module.envelopes)], n=3, cutoff=0.5)
+        close = close or [n for n in found if name.lower() in n.lower()][:3]
+        hint = f"did you mean {' or '.join(close)}?" if close else "the keys of $defs and their variants have names"
+        raise GeneratorError(f"there is no type {name!r} in {source.label}", file=source.file, hint=hint)
+    definition = found[name]
+    return Explained(
+        title=f"{source.label}.{name}",
+        facts=tuple(_facts(definition, module, source)),
+        fields=tuple(_field(name, f, overrides) for f in getattr(definition, "fields", ())),
+        code=emit_definition(definition, load_docs(source)),
+    )
+
+
+def _facts(definition: Definition, module: Module, source: Source) -> list[tuple[str, str]]:
+    out = [("place", f"{source.file}#{definition.pointer}"), ("shape", _shape(definition))]
+    base = getattr(definition, "base", None)
+    if base:
+        out.append(("inherits", f"the fields of {base}"))
+    variants = [
+        f"{d.name} ({steps})"
+        for d in module.definitions
+        if isinstance(d, Union)
+        for steps, made in d.variants
+        if made == definition.name
+    ]
+    if variants:
+        out.append(("variant of", ", ".join(variants)))
+    method, side = getattr(definition, "method", None), getattr(definition, "side", None)
+    if method:
+        out.append(("method", f"{method}, handled by: {side}"))
+    users = sorted({d.name for d in module.definitions if definition.name in _mentions(d) and d is not definition})
+    users += [e.name for e in module.envelopes if e.params == definition.name]
+    out.append(("used by", ", ".join(users) if users else "nothing else in this schema"))
+    return out
+
+
+def _shape(definition: Definition) -> str:
+    match definition:
+        case Struct(tag=None):
+            return "object"
+        case Struct(tag=tag) if tag is not None:
+            return f"object that bears the tag {tag.field} = {tag.value!r}"
+        case CatchAll(other_of=None):
+            return "object that keeps undeclared keys"
+        case CatchAll(other_of=key, known=known):
+            return f"catch-all for a {key} other than {', '.join(known)}; keeps undeclared keys"
+        case Enumeration(is_open=is_open, unknown=unknown, members=members):
+            rest = (
+                "keeps unknown values" if is_open else f"reads unknown values as {unknown!r}" if unknown else "closed"
+            )
+            return f"enumeration of {len(members)} values, {rest}"
+        case Identifier():
+            return "text with a type of its own"
+        case Alias():
+            return "another name for a type"
+        case Union(tag_field=key, others=others, fallbacks=fallbacks):
+            told = f"told apart by {key!r}" if key else "without a tag, tried in order"
+            ends = ["open to other tags"] if others else []
+            ends += ["then untagged fallbacks"] if fallbacks and key else []
+            return ", ".join([f"union {told}", *ends])
+        case _:
+            return "object"
+
+
+def _mentions(definition: Definition) -> set[str]:
+    kinds = [f.kind for f in getattr(definition, "fields", ())]
+    match definition:
+        case Alias(kind=kind):
+            kinds.append(kind)
+        case Union(tagged=tagged, others=others, fallbacks=fallbacks):
+            kinds += [*tagged, *others, *fallbacks]
+        case Struct(base=base) if base is not None:
+            kinds.append(Named(base))
+        case _:
+            pass
+    return {p.name for kind in kinds for p in parts(kind) if isinstance(p, Named)}
+
+
+def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, str, str]:
+    notes = [PRESENCES[entry.presence]]
+    if entry.default is not None:
+        notes[0] += f" ({entry.default.expression})"
+    if entry.constant is not None:
+        notes = [f"always {entry.constant!r}"]
+    if LENIENCIES[entry.leniency]:
+        notes.append(LENIENCIES[entry.leniency])
+    text = Writer().annotation(entry)
+    if "SkipInvalid[" in text:
+        notes.append("unfit items are dropped")
+    if entry.presence is Presence.PATCH:
+        notes.append(f"override patch.{_declared_in(entry, owner)} in {overrides.file}")
+    if entry.presence is Presence.EMPTY and entry.default is not None and "." in entry.default.expression:
+        notes.append(f"override default.{entry.default.expression.partition('.')[0]} in {overrides.file}")
+    return entry.name, entry.wire, text, "; ".join(notes)
+
+
+def _declared_in(entry: Field, owner: str) -> str:
+    tokens = entry.pointer.split("/")
+    return tokens[2] if len(tokens) > 2 else owner
