@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test wheel bench-tolerance clean
+.PHONY: help setup generate check lint types drift test wheel bench-tolerance release-check bump clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -43,6 +43,20 @@ wheel: $(STAMP) ## Build the wheel and the sdist into dist/.
 
 bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
 	@PYTHONPATH=generated $(PY) -m benchmarks.tolerance
+
+release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
+	@$(PY) -m tests.release_check --tag "$(TAG)"
+
+bump: $(STAMP) ## Pin SOURCE=…, show what changes for users, generate, test.
+	@test -n "$(SOURCE)" || { echo "error: name the source: make bump SOURCE=… [PIN='--commit …']" >&2; exit 1; }
+	@$(PY) -m generator pin "$(SOURCE)" $(PIN)
+	@if git diff --quiet HEAD -- schema; then \
+		echo "nothing to bump: these schemas are pinned already"; \
+	else \
+		$(PY) -m generator diff HEAD schema/lock.json; \
+		case $$? in 0|3|4) ;; *) exit 1;; esac; \
+		$(MAKE) --no-print-directory generate test; \
+	fi
 
 clean: ## Remove what make has made, the sources aside.
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
