@@ -146,6 +146,8 @@ class Struct:
     base: str | None = None
     method: str | None = None
     side: str | None = None
+    untagged_by: str | None = None
+    """The tag's key in a union that falls back to this object where there is no tag."""
 
 
 @dataclass(frozen=True, slots=True)

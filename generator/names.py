@@ -10,7 +10,7 @@ from generator.engine import camel, field_name, member_name
 from generator.errors import GeneratorError
 from generator.source import ROOT
 
-RESERVED_FIELDS = frozenset({"extra"})
+RESERVED_FIELDS = frozenset({"extra", "untagged_"})
 """Fields that the package's own base classes have."""
 
 IMPORTED = frozenset(
@@ -37,9 +37,9 @@ MESSAGE_NAMES = frozenset(
 
 def _load_wire_name() -> Callable[[str], str]:
     # The rule belongs to the package, which applies it to each class; loading that one file keeps it in one place.
-    spec = importlib.util.spec_from_file_location("_acp_structs", ROOT / "runtime" / "_structs.py")
+    spec = importlib.util.spec_from_file_location("_acp_wire", ROOT / "runtime" / "_wire.py")
     if spec is None or spec.loader is None:
-        raise GeneratorError("cannot be loaded", file="runtime/_structs.py")
+        raise GeneratorError("cannot be loaded", file="runtime/_wire.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return cast("Callable[[str], str]", module.wire_name)

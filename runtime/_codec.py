@@ -125,13 +125,12 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
         raise ValidationError("The value is nested too deeply") from None
 
 
-def encode(obj: Any, /) -> bytes:
-    """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
+encode: Callable[[Any], bytes] = _ENCODER.encode
+"""Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
 
-    Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never
-    written. Raises `TypeError` for objects that are no JSON.
-    """
-    return _ENCODER.encode(obj)
+Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
+Raises `TypeError` for objects that are no JSON.
+"""
 
 
 def encode_line(obj: Any, /) -> bytes:

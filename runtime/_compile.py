@@ -26,6 +26,7 @@ from ._plans import (
     Values,
 )
 from ._repair import Plan
+from ._structs import GUARD
 from ._unions import spec_of
 from ._variants import CatchAll, declared
 
@@ -108,7 +109,7 @@ def _compile_annotated(inner: Any, marks: tuple[Any, ...]) -> Plan:
 
 def _struct_entries(kind: type[Any]) -> list[Entry]:
     out: list[Entry] = []
-    for info in msgspec.structs.fields(kind):
+    for info in (f for f in msgspec.structs.fields(kind) if f.name != GUARD):
         make: Any = None
         if info.default_factory is not msgspec.NODEFAULT:
             make = info.default_factory

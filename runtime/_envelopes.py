@@ -1,10 +1,9 @@
 """What all JSON-RPC messages have in common: the frame that is read strictly and written without being asked."""
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NoReturn, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from msgspec import Meta, UnsetType
+from msgspec import Meta
 
-from ._hooks import Hooked
 from ._structs import AcpStruct, KeywordOnly
 
 T = TypeVar("T")
@@ -41,18 +40,6 @@ class Stamping(KeywordOnly):
     def __call__(cls, *arguments: Any, **values: Any) -> Any:
         """Build an object, stamped fields included."""
         return super().__call__(*arguments, **{**cls.__stamps__, **values})  # type: ignore[attr-defined]
-
-
-if TYPE_CHECKING:
-    Absent: TypeAlias = UnsetType
-else:
-
-    class _Absent(Hooked):
-        def read(self, value: Any) -> NoReturn:
-            raise ValueError("A notification has no id")
-
-    class Absent(metaclass=_Absent):
-        """The type of a key that must not be there."""
 
 
 class Envelope(AcpStruct, metaclass=Stamping):

@@ -1,11 +1,11 @@
 """What is known of a method of the protocol."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
+
+class Method(Struct, frozen=True, kw_only=True):
     """One method: its name, the sides that handle it, and the types it carries.
 
     `handled_by` is a set of "agent" and "client". `request` and `response` are the types of params and result,

@@ -4,14 +4,13 @@ The classes here know no schema. Each emitted module hands its own envelopes to 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
-from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
 
 from ._errors import MessageError
-from ._hooks import dec_hook
+from ._hooks import Absent, dec_hook
 from ._layer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -21,7 +20,9 @@ from ._layer import (
     Unknown,
     checked,
     field_type,
+    strict_decoder,
 )
+from ._numbers import Int64
 from ._observe import OnSkip, report
 from ._repair import Mismatch, Skipped, kind_of, walk_mismatching
 
@@ -40,6 +41,16 @@ class Frame(Struct):
     error: Raw | UnsetType = UNSET
 
 
+class Answer(Struct):
+    """A well-formed response, as most are."""
+
+    jsonrpc: Literal["2.0"]
+    id: Int64 | str
+    result: Raw
+    method: Absent = UNSET
+    error: Absent = UNSET
+
+
 class Nothing(Struct, tag_field="method", tag=""):
     """Keeps a union of envelopes from having one member only, whose tag msgspec would take as optional."""
 
@@ -47,19 +58,23 @@ class Nothing(Struct, tag_field="method", tag=""):
 
 
 _FRAME = msgspec.json.Decoder(Frame)
+_ANSWER = msgspec.json.Decoder(Answer, dec_hook=dec_hook)
 _BATCH = msgspec.json.Decoder(list[Raw])
 _PLAIN = msgspec.json.Decoder()
 
 
-@dataclass(slots=True)
-class Reader(Generic[M]):
+def _unbuilt(buf: Any) -> NoReturn:
+    raise NotImplementedError
+
+
+class Reader(Struct, Generic[M]):
     """Reads what one side sends: `envelopes` are the requests and notifications that it may send."""
 
     layer: Layer
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
-    strict: Callable[[Any], M] = field(init=False)
+    strict: Callable[[Any], M] = _unbuilt
     """Reads a well-formed request or notification in one pass, or raises."""
 
     def __post_init__(self) -> None:
@@ -87,6 +102,21 @@ class Reader(Generic[M]):
         """Read any message; raise `MessageError` for what is none."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        if method_of is not None:
+            try:
+                answer = _ANSWER.decode(buf)
+            except (DecodeError, RecursionError, UnicodeEncodeError):
+                pass
+            else:
+                method = method_of(answer.id)
+                known = self.layer.methods.get(method) if method is not None else None
+                if known is not None and known.response is not None:
+                    try:
+                        typed: M = self.layer.answer(answer.id, strict_decoder(known.response)(answer.result))
+                        return typed
+                    except (DecodeError, RecursionError):
+                        pass
+                method_of = _already(method)
         try:
             message, skipped = self._message(self._frame(buf), method_of, unknown)
         except MessageError:
@@ -234,8 +264,13 @@ class Reader(Generic[M]):
         return layer.response(id=request_id, result=result), skipped
 
 
+def _already(method: str | None) -> MethodOf:
+    """Remember what was asked for an id: those who tell may tell it only once."""
+    return lambda _: method
+
+
 def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:
     """Put a batch's index in front of the paths that are reported."""
     if on_skip is None:
         return None
-    return lambda skipped: on_skip(replace(skipped, path=f"$[{index}]{skipped.path[1:]}"))
+    return lambda skipped: on_skip(msgspec.structs.replace(skipped, path=f"$[{index}]{skipped.path[1:]}"))

@@ -5,10 +5,11 @@ without a type), so a walk is linear in the size of the message and never conver
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NoReturn, Protocol
 
 import msgspec
+from msgspec import Struct, field
 
 from ._hooks import dec_hook
 from ._unions import UnionSpec
@@ -18,8 +19,7 @@ KEPT = "\x00kept"
 """The key that stands for an `UnknownVariant` in a value that is about to be sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """One repair: the value at `path` did not fit and was replaced or dropped.
 
     `path` is a JSON path (`$.update.content[2]`), `value` the plain JSON value that stood there, `error` says what was
@@ -44,8 +44,7 @@ class Mismatch(Exception):
         return f"{self.message} - at `{json_path(self.path)}`" if self.path else self.message
 
 
-@dataclass(slots=True)
-class Walk:
+class Walk(Struct):
     """The state of one walk: where it is, what it may forgive, what it has repaired so far."""
 
     strict: bool = False
@@ -130,12 +129,23 @@ def candidates(spec: UnionSpec, value: Any) -> Iterator[Any]:
 
 def read_strictly(kind: Any, value: Any) -> Any:
     """Read one type inside msgspec's strict pass, or raise `ValueError`."""
-    from ._compile import plan_of
-
     try:
-        return plan_of(kind).read(value, Walk(strict=True))
+        return _late.plan_of(kind).read(value, Walk(strict=True))
     except Mismatch as why:
         raise ValueError(why.message) from None
+
+
+class _Late:
+    """Finds the compiler of plans at the first use: it knows every type, this module none."""
+
+    @cached_property
+    def plan_of(self) -> "Callable[[Any], Plan]":
+        from ._compile import plan_of
+
+        return plan_of
+
+
+_late = _Late()
 
 
 def read_union(spec: UnionSpec, value: Any) -> Any:
@@ -144,10 +154,8 @@ def read_union(spec: UnionSpec, value: Any) -> Any:
     The first type that the value's shape allows must fit as it stands: whether a later one may be tried is for the
     walk to say, after repairs.
     """
-    from ._compile import plan_of  # the plans know every type, the unions among them
-
     for kind in candidates(spec, value):
-        plan = plan_of(kind)
+        plan = _late.plan_of(kind)
         if plan.viable(value):
             if hasattr(kind, "__struct_config__"):
                 return msgspec.convert(value, kind, dec_hook=dec_hook)
@@ -159,18 +167,14 @@ def walk_mismatching(
     kind: Any, value: Any, *, keep_unknown: bool = False, path: tuple[Step, ...] = ()
 ) -> tuple[Any, list[Skipped]]:
     """Read the plain `value`, which stands at `path`, as `kind`; list the repairs or raise `Mismatch`."""
-    from ._compile import plan_of
-
     walk = Walk(keep_unknown=keep_unknown, path=list(path))
-    return plan_of(kind).read(value, walk), walk.skipped
+    return _late.plan_of(kind).read(value, walk), walk.skipped
 
 
 def walk_over(kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False) -> tuple[Any, list[Skipped]]:
     """Read the plain `value` as `kind` and list the repairs; raise `msgspec.ValidationError` with a path."""
-    from ._compile import plan_of
-
     walk = Walk(strict, keep_unknown)
     try:
-        return plan_of(kind).read(value, walk), walk.skipped
+        return _late.plan_of(kind).read(value, walk), walk.skipped
     except Mismatch as why:
         raise msgspec.ValidationError(str(why)) from None

@@ -3,33 +3,48 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
-from msgspec import Struct, StructMeta, field
+from msgspec import UNSET, Struct, StructMeta, field
+
+from ._hooks import Absent
+from ._wire import wire_name
 
 T = TypeVar("T")
 
 
-def wire_name(name: str) -> str:
-    """Give the JSON key of a Python field: camelCase, `meta` for `_meta`, no trailing underscore."""
-    if name == "meta":
-        return "_meta"
-    head, *tail = name.rstrip("_").split("_")
-    return head + "".join(word.capitalize() for word in tail)
+GUARD = "untagged_"
+"""The field that stands for a tag which must not be there; always unset."""
 
 
 class KeywordOnly(StructMeta):
     """Makes each class keyword-only: msgspec takes that setting from the class itself, never from its base."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
-        """Create the class with `kw_only` on."""
+    def __new__(
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        untagged_by: str | None = None,
+        **config: Any,
+    ) -> Any:
+        """Create the class with `kw_only` on.
+
+        `untagged_by` is the JSON key of the tag in a union that falls back to this class where there is none: msgspec
+        then reads the class only where the key is absent, and leaves what has it to the second look.
+        """
+        if untagged_by is not None:
+            namespace["__annotations__"] = {**namespace["__annotations__"], GUARD: Absent}
+            namespace[GUARD] = field(default=UNSET, name=untagged_by)
+            namespace["__untagged_by__"] = untagged_by
         return super().__new__(cls, name, bases, namespace, kw_only=True, **config)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
-class AcpStruct(Struct, metaclass=KeywordOnly, omit_defaults=True, repr_omit_defaults=True, rename=wire_name):
+class AcpStruct(Struct, metaclass=KeywordOnly, omit_defaults=True, repr_omit_defaults=True, rename=wire_name, gc=False):
     """Base of every payload: keyword arguments only, snake_case in Python and camelCase on the wire.
 
     A field that equals its default is left out of the JSON, except where its default is given by `always` or
-    `always_new`.
+    `always_new`. Messages are trees, so the garbage collector does not look into them: an object that is made to
+    contain itself is never freed.
     """
 
 

@@ -4,9 +4,10 @@ Each form below is a plain union to a type checker. At run time it is either the
 decode in one pass, marked with the whole `UnionSpec` for the repair walk, or a stand-in that reads through the hook.
 """
 
-from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
+
+from msgspec import Struct, field
 
 from ._hooks import Hooked
 from ._variants import CatchAll, UnknownVariant
@@ -16,8 +17,7 @@ C = TypeVar("C")
 F = TypeVar("F")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnionSpec:
+class UnionSpec(Struct, frozen=True, eq=False):
     """How to tell the variants of a union apart.
 
     `tagged` maps each tag to its classes, tried in order; `catch_alls` take unknown tags; `fallbacks` are tried in
@@ -106,9 +106,20 @@ class _UnionStandIn(Hooked):
     spec: UnionSpec
 
     def read(self, value: Any) -> Any:
-        from ._repair import read_union  # the walk knows all types, this module only their unions
+        return _late.read_union(self.spec, value)
 
-        return read_union(self.spec, value)
+
+class _Late:
+    """Finds what knows all types, at the first use: this module knows their unions only."""
+
+    @cached_property
+    def read_union(self) -> Any:
+        from ._repair import read_union
+
+        return read_union
+
+
+_late = _Late()
 
 
 def _members(part: Any) -> tuple[Any, ...]:
@@ -131,9 +142,29 @@ def _form(known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any,
     if tag_field is None and others:
         tag_field = others[0].__shape__.other_of
     spec = UnionSpec(tag_field, tagged, others, fallbacks, closed)
-    # msgspec decodes in one pass the tags that name just one Struct. What remains must not be a lone Struct, of which
-    # it takes the tag as optional; and with fallbacks every untagged value would go the long way.
-    native = [k[0] for k in tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
-    if len(native) > 1 and not fallbacks:
-        return Annotated[reduce(lambda a, b: a | b, native), spec]
-    return _UnionStandIn("Union", (), {"spec": spec})
+    native = _native(spec)
+    return _UnionStandIn("Union", (), {"spec": spec}) if native is None else Annotated[native, spec]
+
+
+def _native(spec: UnionSpec) -> Any:
+    """Find the part of a union that msgspec can decode in one pass and never takes for another; None for none.
+
+    What that part refuses is not wrong yet: it comes to the second look, which knows the whole union.
+    """
+    fallbacks = spec.fallbacks
+    if not spec.tagged and not spec.catch_alls:
+        # The first type of an untagged union is the one that is tried first anyway.
+        first = fallbacks[0]
+        return first if Any not in fallbacks and (get_origin(first) is list or _is_plain(first)) else None
+    if fallbacks:
+        only = fallbacks[0]
+        guarded = len(fallbacks) == 1 and getattr(only, "__untagged_by__", None) == spec.tag_field
+        return only if guarded else None
+    single = [k[0] for k in spec.tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
+    # Of a lone Struct msgspec takes the tag as optional.
+    return reduce(lambda a, b: a | b, single) if len(single) > 1 else None
+
+
+def _is_plain(kind: Any) -> bool:
+    config = getattr(kind, "__struct_config__", None)
+    return config is not None and config.tag is None

@@ -1,13 +1,12 @@
 """Variants that this release of the schema does not define: kept whole and written back."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast, dataclass_transform
 
 import msgspec
-from msgspec import UNSET, field
+from msgspec import UNSET, Struct, field
 
 from ._hooks import Hooked
-from ._structs import wire_name
+from ._wire import wire_name
 
 
 class UnknownVariant:
@@ -36,8 +35,7 @@ class UnknownVariant:
         return f"UnknownVariant(tag_field={self.tag_field!r}, tag={self.tag!r}, data={self.data!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What a catch-all class stands for.
 
     `other_of` is the JSON key of the tag where the class catches unknown tags, and `known` are the tags that it never
@@ -154,7 +152,7 @@ def declared(cls: type[CatchAll]) -> dict[str, Declared]:
     """List the fields of a catch-all class in order, `extra` last."""
     found = _DECLARED.get(cls)
     if found is None:
-        names = [n for n, a in cls.__annotations__.items() if not str(a).startswith("ClassVar")]
+        names = [n for n, a in cls.__annotations__.items() if "ClassVar[" not in str(a)[:16]]
         found = {n: Declared(n, cls.__dict__.get(n, msgspec.NODEFAULT)) for n in names}
         found["extra"] = Declared("extra", {})
         _DECLARED[cls] = found

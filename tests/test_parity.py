@@ -19,6 +19,7 @@ import acp_msgspec as acp
 import msgspec
 import pytest
 from acp_msgspec import CatchAll, _marks, _numbers, _unions
+from acp_msgspec._structs import GUARD
 from acp_msgspec._variants import declared
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, inspect
 
@@ -87,7 +88,7 @@ class Package:
         return " ".join([*lenient, self.aliases.get((base, rest)) or self._bare(base, rest)])
 
     def _bare(self, base: Any, marks: tuple[Any, ...]) -> str:
-        given = [(k, getattr(m, k)) for m in marks if isinstance(m, _marks.Advice) for k in m.__slots__]
+        given = [(k, getattr(m, k)) for m in marks if isinstance(m, _marks.Advice) for k in m.__struct_fields__]
         advice = {k: v for k, v in given if v is not None}
         bounds = [f"[{m.ge}..{m.le}]" for m in marks if isinstance(m, Meta)]
         odd = [m for m in marks if not isinstance(m, Meta | _marks.Advice)]
@@ -115,6 +116,7 @@ class Package:
             return [
                 self._row(f.name, f.encode_name, f.type, f.default, f.default_factory, (list, dict, set))
                 for f in msgspec.structs.fields(cls)
+                if f.name != GUARD
             ]
         hints = get_type_hints(cls, include_extras=True)
         return [
@@ -206,7 +208,8 @@ class Walk:
         entries = [p for p in branch.properties if not (tag and p.wire == tag[0])]
         if not self.compare_rows(place, [self.source.row(p) for p in entries], self.package.rows(cls)):
             return
-        for row, entry in zip(entries, info.fields, strict=True):  # what msgspec itself makes of the annotations
+        fields = [f for f in info.fields if f.name != GUARD]
+        for row, entry in zip(entries, fields, strict=True):  # what msgspec itself makes of the annotations
             if "const" not in row.node:
                 self.expect(row.pointer, "required for msgspec", row.required, entry.required)
                 self.expect(row.pointer, "null for msgspec", self.source.takes_null(row.node), _takes_null(entry.type))

@@ -16,18 +16,21 @@ from ._vendor import ORIGIN, RELEASES, UPSTREAM_COMMIT, VERSION, VendorError, ve
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit status; `arguments` are by default those of the process."""
     asked = _parser().parse_args(arguments)
+    errors: list[str] = []
     try:
-        asked.run(asked)
-        sys.stdout.flush()
+        facts: Sequence[str] = asked.run(asked)
     except VendorError as why:
-        for line in (*why.facts, f"error: {why}"):
-            _say(line, sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # Nobody reads on, which is no failure to tell of; but Python would, when it flushes stdout at its end.
+        facts, errors = why.facts, [f"error: {why}"]
+    try:
+        for fact in facts:
+            _say(fact, sys.stdout)
+    except OSError as why:
+        # What could not be written would be tried again when Python ends, and make it complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return 0
+        errors.append(f"error: stdout: {(why.strerror or str(why)).lower()}")
+    for error in errors:
+        _say(error, sys.stderr)
+    return 1 if errors else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,8 +71,8 @@ def _add_vendor(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_vendor)
 
 
-def _vendor(asked: argparse.Namespace) -> None:
-    vendor(asked.dest, asked.only, force=asked.force, check=asked.check, say=lambda line: _say(line, sys.stdout))
+def _vendor(asked: argparse.Namespace) -> list[str]:
+    return vendor(asked.dest, asked.only, force=asked.force, check=asked.check)
 
 
 def _version() -> str:
@@ -77,7 +80,8 @@ def _version() -> str:
     return "\n".join((*facts, *(f"schema {label}: {release}" for label, release in RELEASES.items())))
 
 
-def _say(line: str, stream: TextIO) -> None:
-    # A path may hold what the stream cannot write; a message with escapes is better than a traceback.
-    encoding = stream.encoding or "utf-8"
-    print(line.encode(encoding, "backslashreplace").decode(encoding), file=stream)
+def _say(line: str, stream: TextIO | None) -> None:
+    if stream is not None:  # as it is where the process was started without one
+        # A path may hold what the stream cannot write; a message with escapes is better than a traceback.
+        encoding = stream.encoding or "utf-8"
+        print(line.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)

@@ -4,7 +4,9 @@ A hooked type is a class to msgspec and something else to a type checker: `UInt6
 union itself. msgspec hands the plain JSON value to `dec_hook`, which asks the class to read it.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from msgspec import UnsetType
 
 
 class Hooked(type):
@@ -24,3 +26,15 @@ def dec_hook(kind: type, value: Any) -> Any:
     if isinstance(kind, Hooked):
         return kind.read(value)
     raise NotImplementedError(f"{kind!r} is no type of this package")
+
+
+if TYPE_CHECKING:
+    Absent: TypeAlias = UnsetType
+else:
+
+    class _Absent(Hooked):
+        def read(cls, value: Any) -> NoReturn:
+            raise ValueError("The key has no place here")
+
+    class Absent(metaclass=_Absent):
+        """The type of a key that must not be there."""

@@ -1,11 +1,10 @@
 """The message layer of one schema: its classes, its methods, and how the parts of a message are read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn
 
 import msgspec
-from msgspec import UNSET, DecodeError, Raw, UnsetType, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct, StructMeta, UnsetType, ValidationError, field
 
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
@@ -29,8 +28,7 @@ TITLES = {
 _PLAIN = msgspec.json.Decoder()
 
 
-@dataclass(slots=True)
-class Layer:
+class Layer(Struct):
     """The message classes of one schema."""
 
     methods: dict[str, Method]
@@ -89,6 +87,10 @@ class Layer:
         detail = message if place == "$" else f"{message} - at `{place}`"
         reply = self.refusal(id, code, detail) if answered and code is not None else None
         raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
+
+    def answer(self, request_id: Any, result: Any) -> Any:
+        """Build a response without the detour of filling in what is known here."""
+        return StructMeta.__call__(self.response, jsonrpc="2.0", id=request_id, result=result)
 
     def part(self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown) -> tuple[Any, list[Skipped]]:
         """Read params or a result; absent and null stand for an empty object where no key is required.

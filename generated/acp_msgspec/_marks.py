@@ -4,9 +4,10 @@ msgspec and type checkers see through every mark here: `OrDefault[list[str]]` is
 matter only to the repair walk (`_repair`), which runs when a first, strict decode has failed.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -30,8 +31,7 @@ SkipInvalid = Annotated[T, Leniency.SKIP_ITEMS]
 """A list that drops the items that do not fit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(Struct, frozen=True, kw_only=True):
     """What the schema asks of a sender and no reader enforces.
 
     The reference implementation accepts values outside these limits, so decoding does too.

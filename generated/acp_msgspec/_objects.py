@@ -1,8 +1,9 @@
 """Plans of objects: structs, catch-alls, and the unions of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, cast
+
+from msgspec import Struct
 
 from ._marks import Leniency
 from ._plans import Constant, Items, Values
@@ -13,8 +14,7 @@ from ._variants import CatchAll, UnknownVariant
 _MISSING: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One field of an object."""
 
     name: str
@@ -41,8 +41,7 @@ class Entry:
         return out
 
 
-@dataclass(slots=True)
-class Fields:
+class Fields(Struct):
     """An object with declared fields: a Struct or a catch-all. Its own tag, if any, was looked at before."""
 
     kind: type[Any]
@@ -51,7 +50,7 @@ class Fields:
     required: tuple[str, ...] = ()
     constants: tuple[Entry, ...] = ()
     """The fields that say which variant of an inner union this is."""
-    compiled: bool = field(default=False, init=False)
+    compiled: bool = False
 
     def compile(self) -> None:
         """Find the fields; late, so that types may refer to themselves."""
@@ -106,8 +105,7 @@ class Remainder(Fields):
         return Fields.viable(self, value) and (shape.other_of is None or value[shape.other_of] not in shape.known)
 
 
-@dataclass(frozen=True, slots=True)
-class Tagged:
+class Tagged(Struct, frozen=True):
     """A union described by a `UnionSpec`."""
 
     spec: UnionSpec
@@ -142,8 +140,7 @@ class Tagged:
         return any(self.plan_of(kind).viable(value) for kind in candidates(self.spec, value))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A union without tags: the options in order."""
 
     options: tuple[Plan, ...]

@@ -1,9 +1,12 @@
 """Who hears of repairs: the caller of one decode, a listener for the whole package, a log."""
 
-import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ._repair import Skipped
+
+if TYPE_CHECKING:
+    import logging
 
 OnSkip = Callable[[Skipped], object]
 
@@ -22,13 +25,16 @@ def set_skip_listener(listener: OnSkip | None, /) -> OnSkip | None:
     return before
 
 
-def log_skips(logger: logging.Logger | None = None, level: int = logging.WARNING) -> OnSkip:
-    """Make a listener that writes each repair to `logger`, by default the logger `acp_msgspec`.
+def log_skips(logger: "logging.Logger | None" = None, level: int = 30) -> OnSkip:
+    """Make a listener that writes each repair to `logger`, by default the one named like
+    this package, as a warning.
 
     The record's arguments are path, action and error; the value itself stays out of the log, since it may be
     anything a peer sends.
     """
-    target = logger if logger is not None else logging.getLogger("acp_msgspec")
+    import logging  # only those who want a log pay for it
+
+    target = logger if logger is not None else logging.getLogger(__name__.rpartition(".")[0])
 
     def listen(skipped: Skipped) -> None:
         target.log(level, "%s: %s (%s)", skipped.path, skipped.action, skipped.error)

@@ -2,12 +2,12 @@
 
 import re
 from base64 import b64decode
-from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from ._marks import Advice
 from ._repair import Mismatch, Plan, Walk
@@ -36,8 +36,7 @@ class RawJson(FreeJson):
         return msgspec.Raw(msgspec.json.encode(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(Struct, frozen=True):
     """A value of one Python type: text, a boolean, null."""
 
     kind: type
@@ -50,8 +49,7 @@ class Exact:
         return isinstance(value, self.kind)
 
 
-@dataclass(frozen=True, slots=True)
-class ByHook:
+class ByHook(Struct, frozen=True):
     """A stand-in that reads for itself."""
 
     kind: Any
@@ -66,8 +64,7 @@ class ByHook:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Patterned:
+class Patterned(Struct, frozen=True):
     """Text that matches a pattern which readers do enforce."""
 
     pattern: str
@@ -81,8 +78,7 @@ class Patterned:
         return isinstance(value, str)
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(Struct, frozen=True):
     """An integer within bounds; `1.0` and `true` are none."""
 
     low: int | None
@@ -117,8 +113,7 @@ class Float:
         return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """One of a few literal values."""
 
     values: tuple[Any, ...]
@@ -130,8 +125,7 @@ class Constant:
         return any(type(value) is type(v) and value == v for v in self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A member of an enumeration; `for_unknown`, where the class has it, says what an unknown value becomes."""
 
     kind: type[Enum]
@@ -153,8 +147,7 @@ class Member:
         return isinstance(value, self.plain) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True, slots=True)
-class Advised:
+class Advised(Struct, frozen=True):
     """A value with limits that only a sender keeps to."""
 
     inner: Plan
@@ -199,8 +192,7 @@ def _is_base64(text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     """A list; with `skips`, items that do not fit are dropped."""
 
     item: Plan
@@ -227,8 +219,7 @@ class Items:
         return self.skips or all(self.item.viable(v) for v in cast("list[Any]", value))
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """An object used as a map with text keys: one bad value fails it."""
 
     item: Plan

@@ -8,7 +8,7 @@ import hashlib
 import keyword
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 ORIGIN = "acp_msgspec"
-DISTRIBUTION = "acp-msgspec"
 LICENCE = "Apache-2.0"
 RECORD = "VENDORED.json"
 
@@ -39,6 +38,7 @@ _NOTICE = f"SPDX-License-Identifier: {LICENCE}\n\nThe full text: https://www.apa
 
 # An update deletes what the record lists, so no path may lead out of the folder.
 _RecordedPath = Annotated[str, Meta(pattern=r"^(\w+/)?\w+(\.\w+)?\Z")]
+_Kind = Literal["edited", "extra", "in the way", "missing", "outdated", "stale", "version"]
 _Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
@@ -46,7 +46,6 @@ class VendorError(Exception):
     """Why nothing was copied, or what a check found: one line, after `facts` of a line each."""
 
     def __init__(self, problem: str, facts: Iterable[str] = ()) -> None:
-        """Keep the facts beside the problem."""
         self.facts = tuple(facts)
         super().__init__(problem)
 
@@ -54,7 +53,7 @@ class VendorError(Exception):
 class Record(Struct, kw_only=True):
     """What `VENDORED.json` says of a copy."""
 
-    package: str
+    package: Literal["acp-msgspec"]
     version: str
     upstream_commit: str
     labels: list[str]
@@ -67,57 +66,53 @@ class Record(Struct, kw_only=True):
 class _Difference(NamedTuple):
     """One thing that separates a folder from the wanted copy: a check tells it, an update undoes it."""
 
-    kind: Literal["edited", "extra", "in the way", "missing", "outdated", "stale", "version"]
-    what: str
-    """A path in the folder, but for "version"."""
+    kind: _Kind
+    what: str  # a path in the folder, but for "version"
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.what}"
 
 
-def vendor(
-    dest: str, only: Sequence[str] | None = None, *, force: bool, check: bool, say: Callable[[str], object]
-) -> None:
+def vendor(dest: str, only: Sequence[str] | None = None, *, force: bool = False, check: bool = False) -> list[str]:
     """Make the folder `dest` a copy of this package with the modules `only`, or `check` that it is one.
 
-    Tells what it did to `say`, a line for each fact. Raises `VendorError` where it must not or cannot write, and where
-    a check finds a difference; the folder is then as it was before.
+    Gives the facts to show, a line each. Raises `VendorError` where it must not or cannot write, and where a check
+    finds a difference; the folder is then as it was before.
     """
     try:
-        target = Path(dest).absolute()
-        found = _found(target, dest)
-        if check and found is None:
-            raise VendorError(f"{dest}: no such folder")
-        wanted = _wanted(found.labels if check and found is not None and only is None else only)
-        differences = _compare(target, wanted, found)
+        return _vendor(dest, only, force=force, check=check)
     except OSError as why:
-        raise VendorError(f"{why.filename or dest}: cannot be read: {_reason(why)}") from None
-    labels = _read_record(wanted[RECORD]).labels
-    made, command = f"{ORIGIN} {VERSION} ({', '.join(labels)})", shlex.join(_command(dest, labels))
+        place = f" ({why.filename})" if why.filename else ""
+        raise VendorError(f"{dest}: {(why.strerror or str(why)).lower()}{place}") from None
+
+
+def _vendor(dest: str, only: Sequence[str] | None, *, force: bool, check: bool) -> list[str]:
+    target = Path(dest).absolute()
+    found = _found(target, dest)
+    if check and found is None:
+        raise VendorError(f"{dest}: no such folder")
+    wanted = _wanted(found.labels if check and found is not None and only is None else only)
+    differences = _compare(target, wanted, found)
     changes = [d.what for d in differences if d.kind not in ("extra", "version")]
-    lost = [d for d in differences if d.kind in ("edited", "in the way")]
+    labels = _read_record(wanted[RECORD]).labels
+    made, command = f"{ORIGIN} {VERSION} ({', '.join(labels)})", _command(dest, labels)
     if check:
-        for difference in _without_consequences(differences):
-            say(str(difference))
+        facts = [str(d) for d in _without_consequences(differences)]
         if changes:
-            raise VendorError(f"{dest}: differs from {made} (hint: {command})")
-        say(f"{dest}: up to date with {made}")
-        return
+            raise VendorError(f"{dest}: differs from {made} (hint: {command})", facts)
+        return [*facts, f"{dest}: up to date with {made}"]
+    lost = [str(d) for d in differences if d.kind in ("edited", "in the way")]
     if lost and not force:
-        problem = f"{dest}: files would be lost, so nothing was changed (hint: --force overwrites them)"
-        raise VendorError(problem, map(str, lost))
-    try:
-        if changes:
-            _write(target, wanted, changes)
-    except OSError as why:
-        raise VendorError(f"{dest}: cannot be written: {_reason(why)}") from None
+        raise VendorError(f"{dest}: files would be lost; nothing was changed (hint: --force overwrites them)", lost)
+    if changes:
+        _write(target, wanted, changes)
     written = sum(path in wanted for path in changes)
-    say(f"{dest}: {'now' if changes else 'up to date with'} {made}")
-    say(f"files written: {written}, removed: {len(changes) - written}")
-    for difference in differences:
-        if difference.kind == "extra":
-            say(str(difference))
-    say(f"update with: {command}")
+    return [
+        f"{dest}: {'now' if changes else 'up to date with'} {made}",
+        f"files written: {written}, removed: {len(changes) - written}",
+        *(str(d) for d in differences if d.kind == "extra"),
+        f"update with: {command}",
+    ]
 
 
 def _found(target: Path, shown: str) -> Record | None:
@@ -133,23 +128,16 @@ def _found(target: Path, shown: str) -> Record | None:
         raise VendorError(f"{shown}: lies inside the package that would be copied")
     if not target.exists():
         return None
-    if not target.is_dir():
-        raise VendorError(f"{shown}: is no folder")
-    place = target / RECORD
-    if place.is_symlink() or not place.is_file():
-        raise VendorError(f"{shown}: exists and is no vendored copy (it has no file {RECORD}); nothing was changed")
-    return _read_record(place.read_bytes(), f"{shown}/{RECORD}")
+    if (target / RECORD).is_symlink() or not (target / RECORD).is_file():
+        raise VendorError(f"{shown}: exists and is no vendored copy (it has no file {RECORD})")
+    return _read_record((target / RECORD).read_bytes(), f"{shown}/{RECORD}")
 
 
 def _read_record(data: bytes, shown: str = RECORD) -> Record:
     try:
-        record = msgspec.json.decode(data, type=Record)
+        return msgspec.json.decode(data, type=Record)
     except (msgspec.MsgspecError, ValueError, RecursionError) as why:
-        problem = " ".join(str(why).split())
-        raise VendorError(f"{shown}: is damaged: {problem} (hint: restore it, or remove the folder)") from None
-    if record.package != DISTRIBUTION:
-        raise VendorError(f"{shown}: is the record of another package, {record.package}")
-    return record
+        raise VendorError(f"{shown}: is no record of a copy: {why} (hint: restore it)") from None
 
 
 def _wanted(only: Sequence[str] | None) -> dict[str, bytes]:
@@ -159,33 +147,33 @@ def _wanted(only: Sequence[str] | None) -> dict[str, bytes]:
     chosen = sorted(set(labels if only is None else only))
     for label in chosen:
         if label not in labels:
-            raise VendorError(f"{label!r} is no module of {ORIGIN} {VERSION}; there are {', '.join(labels)}")
+            raise VendorError(f"unknown label {label!r}; there are {', '.join(labels)}")
     files = _recorded_files(own) if own is not None else _installed_files(labels)
-    files = {p: d for p, d in files.items() if "/" not in p or p.partition("/")[0] in chosen}
+    files = {p: d for p, d in sorted(files.items()) if "/" not in p or p.partition("/")[0] in chosen}
     record = Record(
-        package=DISTRIBUTION,
+        package="acp-msgspec",
         version=VERSION,
         upstream_commit=UPSTREAM_COMMIT,
         labels=chosen,
         schema_versions={label: RELEASES[label] for label in chosen if label in RELEASES},
-        # -P, since in that folder our modules must not stand for those of the standard library.
-        update=shlex.join(["python", "-P", *_command(".", chosen)[1:]]),
+        update=_command(".", chosen),
         files={path: _digest(data) for path, data in files.items()},
     )
     return {**files, RECORD: msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"}
 
 
-def _command(dest: str, labels: list[str]) -> list[str]:
+def _command(dest: str, labels: list[str]) -> str:
+    # Within the folder our modules must not stand for those of the standard library.
+    python = ["python", "-P"] if dest == "." else ["python"]
     # What the package says of itself counts, not what is here: a copy of some modules vendors as the whole would.
     only = [] if labels == sorted(_ABOUT.SCHEMA_VERSIONS) else ["--only", *labels]
-    return ["python", "-m", ORIGIN, "vendor", dest, *only]
+    return shlex.join([*python, "-m", ORIGIN, "vendor", dest, *only])
 
 
 def _installed_files(labels: list[str]) -> dict[str, bytes]:
-    places = sorted(p for folder in ("", *labels) for p in (_HERE / folder).glob("*.py"))
+    places = [p for folder in ("", *labels) for p in (_HERE / folder).glob("*.py")]
     modules = {p.relative_to(_HERE).as_posix(): _HEADER.encode() + p.read_bytes() for p in places}
-    files = {**modules, "LICENSE": _licence(), "py.typed": (_HERE / "py.typed").read_bytes()}
-    return dict(sorted(files.items()))
+    return {**modules, "LICENSE": _licence(), "py.typed": (_HERE / "py.typed").read_bytes()}
 
 
 def _recorded_files(own: Record) -> dict[str, bytes]:
@@ -202,12 +190,11 @@ def _licence() -> bytes:
     """Find the licence in the package, in the metadata of its distribution, or in its checkout."""
     places = [_HERE / "LICENSE"]
     with suppress(metadata.PackageNotFoundError):
-        installed = metadata.distribution(DISTRIBUTION)
+        installed = metadata.distribution(ORIGIN)
         # The distribution of that name may be another one than this package belongs to.
         if Path(str(installed.locate_file(ORIGIN))).resolve() == _HERE:
             places += [Path(str(f.locate())) for f in installed.files or () if f.name == "LICENSE"]
-    if _HERE.parent.name == "generated":
-        places.append(_HERE.parent.parent / "LICENSE")
+    places += [_HERE.parent.parent / "LICENSE"] if _HERE.parent.name == "generated" else []
     return next((place.read_bytes() for place in places if place.is_file()), _NOTICE.encode())
 
 
@@ -221,29 +208,26 @@ def _compare(target: Path, wanted: dict[str, bytes], found: Record | None) -> li
             raise VendorError(f"{place}: is no plain folder; remove it first")
     out: list[_Difference] = []
     if found is not None and (found.version, found.upstream_commit) != (VERSION, UPSTREAM_COMMIT):
-        there, here = f"{found.version} of {found.upstream_commit}", f"{VERSION} of {UPSTREAM_COMMIT}"
-        out.append(_Difference("version", f"the copy is {there}, the installed package {here}"))
+        copied = f"{found.version} of {found.upstream_commit}"
+        out.append(_Difference("version", f"the copy is {copied}, the package {VERSION} of {UPSTREAM_COMMIT}"))
     for path in ours:
         place = target / path
         if place.is_dir() and not place.is_symlink():
             raise VendorError(f"{place}: is a folder; remove it first")
         data = place.read_bytes() if place.is_file() and not place.is_symlink() else None
+        if data == wanted[path] if path in wanted else not _exists(place):
+            continue
+        kind: _Kind = "outdated" if path in wanted else "stale"
         if not _exists(place):
-            if path in wanted:
-                out.append(_Difference("missing", path))
-        elif data is None or data != wanted.get(path):
-            if path == RECORD:
-                out.append(_Difference("outdated", path))
-            elif path not in recorded:
-                out.append(_Difference("in the way", path))
-            elif data is None or _digest(data) != recorded[path]:
-                out.append(_Difference("edited", path))
-            else:
-                out.append(_Difference("outdated" if path in wanted else "stale", path))
-    known = {*ours, *folders}
+            kind = "missing"
+        elif path not in recorded:
+            kind = kind if path == RECORD else "in the way"
+        elif data is None or _digest(data) != recorded[path]:
+            kind = "edited"
+        out.append(_Difference(kind, path))
     for place in (p for f in folders if (target / f).is_dir() for p in sorted((target / f).iterdir())):
         path = place.relative_to(target).as_posix()
-        if place.name != "__pycache__" and path not in known:
+        if place.name != "__pycache__" and path not in ours and path not in folders:
             out.append(_Difference("extra", path))
     return out
 
@@ -259,7 +243,7 @@ def _without_consequences(differences: list[_Difference]) -> list[_Difference]:
 def _write(target: Path, wanted: dict[str, bytes], changes: list[str]) -> None:
     """Prepare the new files beside the folder, then swap them in; undo all of it where one fails."""
     # The record goes last: until then the old one tells what is ours, should the power fail.
-    changes = [*sorted(c for c in changes if c != RECORD), RECORD]
+    changes = sorted(changes, key=lambda path: (path == RECORD, path))
     with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True) as temporary:
         new, old = Path(temporary) / "new", Path(temporary) / "old"
         for path in changes:
@@ -273,16 +257,14 @@ def _write(target: Path, wanted: dict[str, bytes], changes: list[str]) -> None:
             if _exists(target / path):
                 (old / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(target / path, old / path, follow_symlinks=False)
-        done: list[str] = []
         try:
             for path in changes:
-                done.append(path)
                 _swap(target / path, new / path)
         except BaseException:
-            for path in reversed(done):
+            for path in changes:
                 with suppress(OSError):
                     _swap(target / path, old / path)
-            _tidy(target, done)
+            _tidy(target, changes)
             raise
     _tidy(target, changes)
 
@@ -300,12 +282,12 @@ def _tidy(target: Path, paths: list[str]) -> None:
     """Remove the compiled forms of modules that are gone, and the folders left empty."""
     for place in (target / path for path in paths if not _exists(target / path)):
         cache = place.parent / "__pycache__"
-        with suppress(OSError):
-            for compiled in cache.glob(f"{place.stem}.*.pyc") if not cache.is_symlink() else ():
+        for compiled in cache.glob(f"{place.stem}.*.pyc") if not cache.is_symlink() else ():
+            with suppress(OSError):
                 compiled.unlink()
-            for folder in (cache, place.parent):
-                if folder.is_dir() and not any(folder.iterdir()):
-                    folder.rmdir()
+        for folder in (cache, place.parent):
+            with suppress(OSError):  # something is left in it
+                folder.rmdir()
 
 
 def _exists(place: Path) -> bool:
@@ -314,7 +296,3 @@ def _exists(place: Path) -> bool:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _reason(why: OSError) -> str:
-    return (why.strerror or str(why)).lower()

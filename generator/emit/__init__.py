@@ -10,7 +10,7 @@ import jinja2
 
 from generator.docs import Docs
 from generator.emit.messages import messages_view
-from generator.emit.order import ordered
+from generator.emit.order import has_forward_references, ordered
 from generator.emit.text import quoted
 from generator.emit.views import Viewer
 from generator.engine import format_code
@@ -27,7 +27,8 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     "typing": ("Annotated", "Any", "ClassVar", "Literal", "NewType", "Self", "TypeAlias", "overload"),
     "msgspec": ("UNSET", "DecodeError", "Meta", "Raw", "UnsetType", "field"),
     ".._enums": ("OpenInt32Enum", "OpenStrEnum"),
-    ".._envelopes": ("Absent", "Envelope", "ExtensionMethod"),
+    ".._envelopes": ("Envelope", "ExtensionMethod"),
+    ".._hooks": ("Absent",),
     ".._errors": ("RequestError",),
     ".._layer": ("Buffer", "Layer", "Unknown", "extension_method", "raw_json"),
     ".._marks": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
@@ -88,7 +89,8 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
     leaf_names, body_names = {d.name for d in leaves}, {d.name for d in bodies}
     enums, types = Viewer(docs), Viewer(docs)
     enum_views = [enums.view(d) for d in sorted(leaves, key=lambda d: d.name)]
-    type_views = [types.view(d) for d in ordered(bodies, source.file)]
+    in_order = ordered(bodies, source.file)
+    type_views = [types.view(d) for d in in_order]
     # Names in default expressions (`always(ElicitationSchemaType.OBJECT)`) count as used, too.
     for definition in bodies:
         for entry in getattr(definition, "fields", ()):
@@ -103,7 +105,10 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
             **common, views=enum_views, imports=_imports(enums.writer.uses)
         ),
         "types": environment.get_template("types.py.jinja").render(
-            **common, views=type_views, imports=_imports(types.writer.uses, {".enums": leaf_names})
+            **common,
+            views=type_views,
+            forward=has_forward_references(in_order),
+            imports=_imports(types.writer.uses, {".enums": leaf_names}),
         ),
         "messages": environment.get_template("messages.py.jinja").render(
             **common, **messages, imports=_imports(messages["uses"], {".enums": leaf_names, ".types": body_names})
@@ -156,7 +161,8 @@ def runtime_files(root: Path = ROOT) -> dict[str, str]:
     """Take the hand-written part of the package as it is."""
     found = sorted((root / "runtime").glob("*.py"))
     files = {f"{PACKAGE}/{path.name}": path.read_text(encoding="utf-8") for path in found}
-    return {**files, f"{PACKAGE}/py.typed": ""}
+    licence = (root / "LICENSE").read_text(encoding="utf-8")  # vendored copies carry it along
+    return {**files, f"{PACKAGE}/py.typed": "", f"{PACKAGE}/LICENSE": licence}
 
 
 __all__ = ["PACKAGE", "emit_definition", "emit_module", "emit_package", "runtime_files"]

@@ -47,6 +47,17 @@ def _in_defaults(fields: tuple[Field, ...]) -> list[str]:
     return found
 
 
+def has_forward_references(definitions: list[Definition]) -> bool:
+    """Say whether a definition mentions one that stands below it, or itself."""
+    seen: set[str] = set()
+    known = {d.name for d in definitions}
+    for definition in definitions:
+        if any(name in known and name not in seen for name in soft_dependencies(definition)):
+            return True
+        seen.add(definition.name)
+    return False
+
+
 def ordered(definitions: tuple[Definition, ...], file: str) -> list[Definition]:
     """Order definitions for readers and for Python; the input's own order plays no part."""
     by_name = {d.name: d for d in definitions}

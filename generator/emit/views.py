@@ -140,6 +140,8 @@ class Viewer:
         if struct.tag is not None:
             head += f", tag_field={quoted(struct.tag.field)}, tag={quoted(struct.tag.value)}"
             tags = (self._tag(struct.tag.field, struct.tag.value),)
+        if struct.untagged_by is not None:
+            head += f", untagged_by={quoted(struct.untagged_by)}"
         fields = (*tags, *self._fields(struct.name, struct.fields))
         return ClassView("struct", struct.name, head, self._doc(struct, 4), fields)
 

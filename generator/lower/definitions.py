@@ -1,6 +1,6 @@
 """From definitions to the classes and aliases of the emitted module."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from generator.lower.context import (
 )
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import ANY, choice_of, is_scalar, kind_of
-from generator.lower.unions import count_refs, fold_tags, lower_union
+from generator.lower.unions import count_refs, fallback_guards, fold_tags, lower_union
 from generator.model import (
     Alias,
     CatchAll,
@@ -69,6 +69,11 @@ class Lowering:
         self.folded = fold_tags(self, count_refs(self))
         for name in names:
             self.lowered_definition(name)
+        guards = fallback_guards(self.context.made)
+        self.context.made[:] = [
+            replace(d, untagged_by=guards[d.name]) if isinstance(d, Struct) and d.name in guards else d
+            for d in self.context.made
+        ]
 
     def lowered_definition(self, name: str) -> Definition:
         """Lower a definition at the first call."""

@@ -8,7 +8,7 @@ from generator.lower.alternatives import Alternative, branch_alternatives, check
 from generator.lower.context import all_of, branches_of, const_of, definition_refs, reference_of, text_of
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import kind_of
-from generator.model import CatchAll, Field, Leniency, Named, Plain, Presence, Struct, Tag, Type, Union
+from generator.model import CatchAll, Definition, Field, Leniency, Named, Plain, Presence, Struct, Tag, Type, Union
 from generator.names import field_of, variant_name
 
 if TYPE_CHECKING:
@@ -98,6 +98,20 @@ def lower_union(low: "Lowering", name: str, node: SchemaObject, pointer: str) ->
         side=text_of(node, "x-side"),
         variants=tuple(variants),
     )
+
+
+def fallback_guards(made: list[Definition]) -> dict[str, str]:
+    """Find the objects that a tagged union falls back to, each with the key whose absence tells it."""
+    structs = {d.name: d for d in made if isinstance(d, Struct) and d.tag is None and d.base is None}
+    out: dict[str, str] = {}
+    for union in (d for d in made if isinstance(d, Union)):
+        if union.tag_field is None or len(union.fallbacks) != 1:
+            continue
+        only = union.fallbacks[0]
+        target = structs.get(only.name) if isinstance(only, Named) else None
+        if target is not None and union.tag_field not in [f.wire for f in target.fields]:
+            out.setdefault(target.name, union.tag_field)
+    return out
 
 
 def _tag_field(low: "Lowering", node: SchemaObject, found: list[Alternative], pointer: str) -> str | None:

@@ -3,8 +3,6 @@
 # upstream commit 788fdeda3adfc7c710665a91149793b65ad2e73c.
 """Payloads and unions of the schema `v1_unstable`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -570,7 +568,7 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     """
 
 
-class AuthMethodAgent(AcpStruct):
+class AuthMethodAgent(AcpStruct, untagged_by="type"):
     """A way to sign in that the agent carries out when `authenticate` is called.
 
     It is the default kind and has no `type` on the wire. [#/$defs/AuthMethodAgent]
@@ -1474,7 +1472,7 @@ class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
     """
 
 
-class TitledMultiSelectItems(AcpStruct):
+class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     """Choices of a multi-select input that have labels. [#/$defs/TitledMultiSelectItems]"""
 
     any_of: list[EnumOption]
@@ -2290,7 +2288,7 @@ class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
     """
 
 
-class McpServerStdio(AcpStruct):
+class McpServerStdio(AcpStruct, untagged_by="type"):
     """An MCP server that the agent starts and talks to over standard input and output.
 
     It has no `type` on the wire. [#/$defs/McpServerStdio]
@@ -3650,7 +3648,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
     """True turns the setting on, false turns it off."""
 
 
-class SetSessionConfigOptionRequestValueId(AcpStruct):
+class SetSessionConfigOptionRequestValueId(AcpStruct, untagged_by="type"):
     """Chooses one of the values of a setting.
 
     It has no `type` on the wire. [#/$defs/SetSessionConfigOptionRequest/anyOf/1]

@@ -4,8 +4,6 @@
 
 """JSON-RPC messages of the schema `v2`: envelopes, routing unions, methods, and how to read and build them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -13,7 +11,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, overload
 
 from msgspec import UNSET, DecodeError, Raw, UnsetType
 
-from .._envelopes import Absent, Envelope, ExtensionMethod
+from .._envelopes import Envelope, ExtensionMethod
+from .._hooks import Absent
 from .._errors import RequestError
 from .._layer import Buffer, Layer, Unknown, extension_method, raw_json
 from .._methods import Method

@@ -3,8 +3,6 @@
 # upstream commit 788fdeda3adfc7c710665a91149793b65ad2e73c.
 """Payloads and unions of the schema `v2`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -1154,7 +1152,7 @@ class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
     """
 
 
-class TitledMultiSelectItems(AcpStruct):
+class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     """Choices of a multi-select input that have labels. [#/$defs/TitledMultiSelectItems]"""
 
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
