@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
 import msgspec
-from msgspec import UNSET, DecodeError, Raw, Struct, StructMeta, UnsetType, ValidationError, field
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
 
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
@@ -87,10 +87,6 @@ class Layer(Struct):
         detail = message if place == "$" else f"{message} - at `{place}`"
         reply = self.refusal(id, code, detail) if answered and code is not None else None
         raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
-
-    def answer(self, request_id: Any, result: Any) -> Any:
-        """Build a response without the detour of filling in what is known here."""
-        return StructMeta.__call__(self.response, jsonrpc="2.0", id=request_id, result=result)
 
     def part(self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown) -> tuple[Any, list[Skipped]]:
         """Read params or a result; absent and null stand for an empty object where no key is required.

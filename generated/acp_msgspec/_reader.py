@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
-from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
+from msgspec import UNSET, DecodeError, Raw, Struct, StructMeta, UnsetType, ValidationError, field
 
 from ._errors import MessageError
 from ._hooks import Absent, dec_hook
@@ -58,6 +58,8 @@ class Nothing(Struct, tag_field="method", tag=""):
 
 
 _FRAME = msgspec.json.Decoder(Frame)
+# What fills in the version of JSON-RPC is left out: here it has been read.
+_BUILD: Any = StructMeta.__call__
 _ANSWER = msgspec.json.Decoder(Answer, dec_hook=dec_hook)
 _BATCH = msgspec.json.Decoder(list[Raw])
 _PLAIN = msgspec.json.Decoder()
@@ -67,6 +69,10 @@ def _unbuilt(buf: Any) -> NoReturn:
     raise NotImplementedError
 
 
+def _refuse(raw: Any) -> NoReturn:
+    raise ValidationError("No method is known whose result this is")
+
+
 class Reader(Struct, Generic[M]):
     """Reads what one side sends: `envelopes` are the requests and notifications that it may send."""
 
@@ -74,6 +80,8 @@ class Reader(Struct, Generic[M]):
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    results: dict[str | None, Callable[[Any], Any]] = field(default_factory=dict[str | None, Callable[[Any], Any]])
+    """The strict decoders of results by method."""
     strict: Callable[[Any], M] = _unbuilt
     """Reads a well-formed request or notification in one pass, or raises."""
 
@@ -102,21 +110,6 @@ class Reader(Struct, Generic[M]):
         """Read any message; raise `MessageError` for what is none."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
-        if method_of is not None:
-            try:
-                answer = _ANSWER.decode(buf)
-            except (DecodeError, RecursionError, UnicodeEncodeError):
-                pass
-            else:
-                method = method_of(answer.id)
-                known = self.layer.methods.get(method) if method is not None else None
-                if known is not None and known.response is not None:
-                    try:
-                        typed: M = self.layer.answer(answer.id, strict_decoder(known.response)(answer.result))
-                        return typed
-                    except (DecodeError, RecursionError):
-                        pass
-                method_of = _already(method)
         try:
             message, skipped = self._message(self._frame(buf), method_of, unknown)
         except MessageError:
@@ -127,6 +120,29 @@ class Reader(Struct, Generic[M]):
             report(skipped, on_skip)
         read: M = message
         return read
+
+    def response(self, buf: Any, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
+        """Read what looks like a response: a well-formed one without any detour, all else as `read` does."""
+        try:
+            answer = _ANSWER.decode(buf)
+        except (DecodeError, RecursionError, UnicodeEncodeError):
+            return self.read(buf, method_of, unknown, on_skip)
+        method = method_of(answer.id)
+        decode = self.results.get(method) or self._result_decoder(method)
+        try:
+            result = decode(answer.result)
+        except (DecodeError, RecursionError):
+            # Those who tell the method of an id may tell it only once.
+            return self.read(buf, lambda _: method, unknown, on_skip)
+        made: M = _BUILD(self.layer.response, jsonrpc="2.0", id=answer.id, result=result)
+        return made
+
+    def _result_decoder(self, method: str | None) -> Callable[[Any], Any]:
+        known = self.layer.methods.get(method) if method is not None else None
+        if known is None or known.response is None:
+            return _refuse
+        decoder = self.results[method] = strict_decoder(known.response)
+        return decoder
 
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
@@ -151,6 +167,8 @@ class Reader(Struct, Generic[M]):
 
     def one(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
         """Read one message, in one pass where that will do."""
+        if method_of is not None and looks_like_response(buf):
+            return self.response(buf, method_of, unknown, on_skip)
         try:
             return self.strict(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError):
@@ -264,9 +282,9 @@ class Reader(Struct, Generic[M]):
         return layer.response(id=request_id, result=result), skipped
 
 
-def _already(method: str | None) -> MethodOf:
-    """Remember what was asked for an id: those who tell may tell it only once."""
-    return lambda _: method
+def looks_like_response(buf: Any) -> bool:
+    """Guess from a message's beginning whether it is a response; the guess decides only what is tried first."""
+    return type(buf) is bytes and buf.find(b'"result"', 0, 64) > 0
 
 
 def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:

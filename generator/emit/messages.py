@@ -24,7 +24,7 @@ ALWAYS = frozenset(
     {
         "Absent", "Any", "Buffer", "ClassVar", "DecodeError", "Envelope", "ExtensionMethod", "Layer", "Literal",
         "Mapping", "MappingProxyType", "Method", "MethodOf", "OnSkip", "Raw", "Reader", "RequestError", "StrEnum",
-        "TypeAlias", "UNSET", "Unknown", "UnsetType", "Untagged", "extension_method", "raw_json",
+        "TypeAlias", "UNSET", "Unknown", "UnsetType", "Untagged", "extension_method", "looks_like_response", "raw_json",
     }
 )  # fmt: skip
 SIDES = {"Client": "an agent", "Agent": "a client"}

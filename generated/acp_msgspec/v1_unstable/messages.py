@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal, TypeAlias, overload
 from msgspec import UNSET, DecodeError, Raw, UnsetType
 
 from .._envelopes import Envelope, ExtensionMethod
-from .._hooks import Absent
 from .._errors import RequestError
+from .._hooks import Absent
 from .._layer import Buffer, Layer, Unknown, extension_method, raw_json
 from .._methods import Method
 from .._observe import OnSkip
-from .._reader import MethodOf, Reader
+from .._reader import MethodOf, Reader, looks_like_response
 from .._unions import Routed, Tagged, Untagged
 from .types import (
     AcceptNesNotification,
@@ -1087,6 +1087,8 @@ def decode_client_message(
 
     Raises `MessageError`, which knows the reply to send.
     """
+    if method_of is not None and looks_like_response(buf):
+        return _FROM_CLIENT.response(buf, method_of, unknown, on_skip)
     try:
         return _FROM_CLIENT.strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError):
@@ -1113,6 +1115,8 @@ def decode_agent_message(
 
     Raises `MessageError`, which knows the reply to send.
     """
+    if method_of is not None and looks_like_response(buf):
+        return _FROM_AGENT.response(buf, method_of, unknown, on_skip)
     try:
         return _FROM_AGENT.strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError):

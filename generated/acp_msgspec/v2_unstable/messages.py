@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal, TypeAlias, overload
 from msgspec import UNSET, DecodeError, Raw, UnsetType
 
 from .._envelopes import Envelope, ExtensionMethod
-from .._hooks import Absent
 from .._errors import RequestError
+from .._hooks import Absent
 from .._layer import Buffer, Layer, Unknown, extension_method, raw_json
 from .._methods import Method
 from .._observe import OnSkip
-from .._reader import MethodOf, Reader
+from .._reader import MethodOf, Reader, looks_like_response
 from .._unions import Routed, Tagged, Untagged
 from .types import (
     AcceptNesNotification,
@@ -408,8 +408,7 @@ class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of the work and
-    more.
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of work, more.
 
     [#/$defs/UpdateSessionNotification]
     """
@@ -618,8 +617,7 @@ class ClientMethod(StrEnum):
     SESSION_REQUEST_PERMISSION = "session/request_permission"
     """Asks the user whether the agent may do something, such as make a tool call."""
     SESSION_UPDATE = "session/update"
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of the work and
-    more.
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of work, more.
     """
 
 
@@ -886,6 +884,8 @@ def decode_client_message(
 
     Raises `MessageError`, which knows the reply to send.
     """
+    if method_of is not None and looks_like_response(buf):
+        return _FROM_CLIENT.response(buf, method_of, unknown, on_skip)
     try:
         return _FROM_CLIENT.strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError):
@@ -912,6 +912,8 @@ def decode_agent_message(
 
     Raises `MessageError`, which knows the reply to send.
     """
+    if method_of is not None and looks_like_response(buf):
+        return _FROM_AGENT.response(buf, method_of, unknown, on_skip)
     try:
         return _FROM_AGENT.strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError):
