@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, stale
 from generator.overrides import STABLE_OF
 from generator.source import ROOT, Source, is_array, is_object, read_bytes
 
@@ -54,13 +54,9 @@ class Docs:
     def check_used(self) -> None:
         """Refuse entries of the label's own file that document nothing."""
         own = self.files.get(self.source.label, {})
-        for path in _entries(own):
-            if path not in self._used:
-                raise GeneratorError(
-                    f"stale entry {'.'.join(path)}: {self.source.file} has no such place",
-                    file=f"{FOLDER}/{self.source.label}.toml",
-                    hint="remove the entry, or correct its name",
-                )
+        gone = own.keys() - {path[0] for path in self._used}
+        unused = [".".join(path[:1] if path[0] in gone else path) for path in _entries(own) if path not in self._used]
+        stale(dict.fromkeys(unused), file=f"{FOLDER}/{self.source.label}.toml", schema=self.source.file)
 
     def _find(self, path: tuple[str, ...], pointer: str, shared: tuple[str, ...] | None = None) -> str | None:
         found = self._own(path)

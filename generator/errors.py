@@ -1,5 +1,7 @@
 """The one kind of failure that a user of the generator meets: a line with the place, the problem and a hint."""
 
+from collections.abc import Iterable
+
 
 class GeneratorError(Exception):
     """Something in the input stops the run.
@@ -21,3 +23,15 @@ class GeneratorError(Exception):
 def child(pointer: str, *tokens: str | int) -> str:
     """Extend a JSON pointer (RFC 6901) by reference tokens."""
     return pointer + "".join("/" + str(t).replace("~", "~0").replace("/", "~1") for t in tokens)
+
+
+def stale(entries: Iterable[str], *, file: str, schema: str) -> None:
+    """Refuse entries of a file that match nothing in a schema: all at once, since a bump makes many."""
+    names = list(entries)
+    if names:
+        kind = "entry" if len(names) == 1 else "entries"
+        raise GeneratorError(
+            f"stale {kind} {', '.join(names)}: {schema} has no such place, or no use for it",
+            file=file,
+            hint="remove the entry, or correct its name",
+        )

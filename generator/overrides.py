@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, stale
 from generator.read import Schema
 from generator.source import ROOT, Source, is_array, is_object, read_bytes
 
@@ -58,12 +58,7 @@ class Overrides:
         entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
-        for entry in sorted(set(entries) - self._used):
-            raise GeneratorError(
-                f"stale entry {entry}: {schema.source.file} has no such place, or no use for it",
-                file=self.file,
-                hint="remove the entry, or correct its name",
-            )
+        stale(sorted(set(entries) - self._used), file=self.file, schema=schema.source.file)
 
 
 def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
