@@ -123,6 +123,10 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
         return _repaired(value, type, unknown, on_skip)
     except RecursionError:
         raise ValidationError("The value is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValidationError("The value holds text with a lone surrogate, which is no Unicode text") from None
+    except ValueError:  # an integer that is too long to be shown, where msgspec means to say what is wrong with it
+        return _repaired(value, type, unknown, on_skip)
 
 
 encode: Callable[[Any], bytes] = _ENCODER.encode

@@ -48,11 +48,25 @@ class Walk(Struct):
     """The state of one walk: where it is, what it may forgive, what it has repaired so far."""
 
     strict: bool = False
+    """Whether the first repair of what was read in the end is an error."""
     keep_unknown: bool = False
     sending: bool = False
     """Whether the value is about to be sent, so that the schema's advice counts."""
     path: list[Step] = field(default_factory=list[Step])
     skipped: list[Skipped] = field(default_factory=list[Skipped])
+    causes: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list[tuple[str, tuple[Step, ...]]])
+    """The message and the path of each mismatch that was repaired."""
+
+    def whole(self, plan: "Plan", value: Any) -> Any:
+        """Read the outermost value.
+
+        A strict walk repairs, too, and refuses what it has repaired: a union must not take the next variant for one
+        that would do with a repair.
+        """
+        out = plan.read(value, self)
+        if self.strict and self.causes:
+            raise Mismatch(*self.causes[0])
+        return out
 
     def fail(self, message: str, *below: Step) -> NoReturn:
         """Say that the current value (or the one `below` it) does not fit."""
@@ -69,13 +83,15 @@ class Walk(Struct):
             return read(value, self)
         except Mismatch:
             del self.path[depth:]
-            del self.skipped[repairs:]
+            del self.skipped[repairs:], self.causes[repairs:]
             raise
 
     def skip(self, value: Any, why: Mismatch, action: Literal["default", "dropped"]) -> None:
         """Record a repair of the current value."""
         below = json_path(why.path[len(self.path) :])
         error = why.message if below == "$" else f"{why.message} - at `{below}`"
+        if self.strict:
+            self.causes.append((why.message, why.path))
         self.skipped.append(Skipped(json_path(self.path), value, error, action))
 
 
@@ -112,10 +128,27 @@ def kind_of(value: Any) -> str:
             return type(value).__name__
 
 
+LONG = 100
+"""Longer texts are cut in messages and paths, which would otherwise outgrow the message that they tell of."""
+
+
+def cut(text: str) -> str:
+    """Shorten a long text."""
+    return text if len(text) <= LONG else text[:LONG] + "…"
+
+
+def shown(value: Any) -> str:
+    """Show a value in a message: short text as it is, anything of unknown depth or length by its kind."""
+    if isinstance(value, str):
+        return repr(cut(value))
+    small = value is None or isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= 64)
+    return repr(value) if small else f"of the type `{kind_of(value)}`"
+
+
 def json_path(path: list[Step] | tuple[Step, ...]) -> str:
-    """Write a path as `$.a.b[0]`; keys that are no identifiers stand in brackets."""
-    parts = [f".{s}" if isinstance(s, str) and s.isidentifier() else f"[{s!r}]" for s in path]
-    return "$" + "".join(parts)
+    """Write a path as `$.a.b[0]`; keys that are no identifiers stand in brackets, long ones are cut."""
+    steps = [cut(s) if isinstance(s, str) else s for s in path]
+    return "$" + "".join(f".{s}" if isinstance(s, str) and s.isidentifier() else f"[{s!r}]" for s in steps)
 
 
 def candidates(spec: UnionSpec, value: Any) -> Iterator[Any]:
@@ -130,7 +163,7 @@ def candidates(spec: UnionSpec, value: Any) -> Iterator[Any]:
 def read_strictly(kind: Any, value: Any) -> Any:
     """Read one type inside msgspec's strict pass, or raise `ValueError`."""
     try:
-        return _late.plan_of(kind).read(value, Walk(strict=True))
+        return Walk(strict=True).whole(_late.plan_of(kind), value)
     except Mismatch as why:
         raise ValueError(why.message) from None
 
@@ -168,13 +201,18 @@ def walk_mismatching(
 ) -> tuple[Any, list[Skipped]]:
     """Read the plain `value`, which stands at `path`, as `kind`; list the repairs or raise `Mismatch`."""
     walk = Walk(keep_unknown=keep_unknown, path=list(path))
-    return _late.plan_of(kind).read(value, walk), walk.skipped
+    try:
+        return _late.plan_of(kind).read(value, walk), walk.skipped
+    except RecursionError:
+        raise Mismatch("The value is nested too deeply", path) from None
 
 
 def walk_over(kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False) -> tuple[Any, list[Skipped]]:
     """Read the plain `value` as `kind` and list the repairs; raise `msgspec.ValidationError` with a path."""
     walk = Walk(strict, keep_unknown)
     try:
-        return _late.plan_of(kind).read(value, walk), walk.skipped
+        return walk.whole(_late.plan_of(kind), value), walk.skipped
     except Mismatch as why:
         raise msgspec.ValidationError(str(why)) from None
+    except RecursionError:
+        raise msgspec.ValidationError("The value is nested too deeply") from None

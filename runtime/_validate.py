@@ -33,7 +33,7 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
     except RecursionError:
         raise ValidationError("The object is nested too deeply") from None
     try:
-        plan_of(kind).read(plain, Walk(strict=True, sending=True))
+        Walk(strict=True, sending=True).whole(plan_of(kind), plain)
     except Mismatch as why:
         raise ValidationError(str(why)) from None
 

@@ -134,7 +134,10 @@ class Layer(Struct):
 
 def checked(raw: Raw) -> Raw:
     """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
-    _PLAIN.decode(raw)
+    try:
+        _PLAIN.decode(raw)
+    except RecursionError:
+        raise DecodeError("The JSON is nested too deeply") from None
     return raw.copy()
 
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 from msgspec import Struct
 
 from ._marks import Leniency
-from ._plans import Constant, Items, Values
-from ._repair import KEPT, Mismatch, Plan, Walk, candidates, kind_of
+from ._plans import Advised, Constant, Items, Values
+from ._repair import KEPT, Mismatch, Plan, Walk, candidates, kind_of, shown
 from ._unions import UnionSpec
 from ._variants import CatchAll, UnknownVariant
 
@@ -27,7 +27,7 @@ class Entry(Struct, frozen=True):
 
     def read(self, value: Any, walk: Walk) -> Any:
         walk.path.append(self.wire)
-        if self.leniency is None or self.fallback is None or walk.strict:
+        if self.leniency is None or self.fallback is None:
             out = self.plan.read(value, walk)
         else:
             try:
@@ -96,13 +96,16 @@ class Remainder(Fields):
         cls: type[CatchAll] = self.kind
         shape = cls.__shape__
         if shape.other_of is not None and given[shape.other_of] in shape.known:
-            walk.fail(f"Invalid value {given[shape.other_of]!r}", shape.other_of)
+            walk.fail(f"Invalid value {shown(given[shape.other_of])}", shape.other_of)
         own = {e.wire for e in self.entries} | shape.reserved | {shape.tag_field}
         return cls(**found, extra={k: v for k, v in given.items() if k not in own})
 
     def viable(self, value: Any) -> bool:
         shape = self.kind.__shape__
-        return Fields.viable(self, value) and (shape.other_of is None or value[shape.other_of] not in shape.known)
+        if not Fields.viable(self, value):
+            return False
+        tag = None if shape.other_of is None else value[shape.other_of]
+        return not isinstance(tag, str) or tag not in shape.known
 
 
 class Tagged(Struct, frozen=True):
@@ -134,7 +137,7 @@ class Tagged(Struct, frozen=True):
             walk.fail(f"Object missing required field `{tag_field}`")
         if not isinstance(tag, str):
             walk.fail(f"Expected `str`, got `{kind_of(tag)}`", tag_field)
-        return walk.fail(f"Invalid value {tag!r}", tag_field)
+        return walk.fail(f"Invalid value {shown(tag)}", tag_field)
 
     def viable(self, value: Any) -> bool:
         return any(self.plan_of(kind).viable(value) for kind in candidates(self.spec, value))
@@ -158,7 +161,7 @@ class Choice(Struct, frozen=True):
         # An object or array of the wrong make: its own plan tells what is wrong with it.
         made_for = (Fields, Tagged, Values) if isinstance(value, dict) else (Items,) if isinstance(value, list) else ()
         for plan in self.options:
-            if isinstance(plan, made_for):
+            if isinstance(plan.inner if isinstance(plan, Advised) else plan, made_for):
                 return plan.read(value, walk)
         return walk.expected(self.names, value)
 

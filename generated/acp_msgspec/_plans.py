@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ._marks import Advice
-from ._repair import Mismatch, Plan, Walk
+from ._repair import Mismatch, Plan, Walk, shown
 
 FORMATS = {
     "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*"),
@@ -119,7 +119,7 @@ class Constant(Struct, frozen=True):
     values: tuple[Any, ...]
 
     def read(self, value: Any, walk: Walk) -> Any:
-        return value if self.viable(value) else walk.fail(f"Invalid enum value {value!r}")
+        return value if self.viable(value) else walk.fail(f"Invalid enum value {shown(value)}")
 
     def viable(self, value: Any) -> bool:
         return any(type(value) is type(v) and value == v for v in self.values)
@@ -138,9 +138,9 @@ class Member(Struct, frozen=True):
         try:
             return self.kind(value)
         except ValueError:
-            if self.for_unknown is None or walk.strict:
-                walk.fail(f"Invalid enum value {value!r}")
-        walk.skip(value, Mismatch(f"Invalid enum value {value!r}", tuple(walk.path)), "default")
+            if self.for_unknown is None:
+                walk.fail(f"Invalid enum value {shown(value)}")
+        walk.skip(value, Mismatch(f"Invalid enum value {shown(value)}", tuple(walk.path)), "default")
         return self.for_unknown(value)
 
     def viable(self, value: Any) -> bool:
@@ -207,7 +207,7 @@ class Items(Struct, frozen=True):
             try:
                 out.append(walk.attempt(self.item.read, entry))
             except Mismatch as why:
-                if not self.skips or walk.strict:
+                if not self.skips:
                     raise
                 walk.skip(entry, why, "dropped")
             walk.path.pop()

@@ -24,7 +24,7 @@ from ._layer import (
 )
 from ._numbers import Int64
 from ._observe import OnSkip, report
-from ._repair import Mismatch, Skipped, kind_of, walk_mismatching
+from ._repair import Mismatch, Skipped, kind_of, shown, walk_mismatching
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -204,7 +204,7 @@ class Reader(Struct, Generic[M]):
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
         if frame.jsonrpc != "2.0":
-            what = "no version" if frame.jsonrpc is UNSET else f"the version {frame.jsonrpc!r}"
+            what = "no version" if frame.jsonrpc is UNSET else f"the version {shown(frame.jsonrpc)}"
             layer.fail(
                 INVALID_REQUEST,
                 f'Expected "2.0", got {what}',
@@ -248,7 +248,7 @@ class Reader(Struct, Generic[M]):
                 layer.fail(INVALID_REQUEST, f"A request for {method!r} without an id", path=("id",), method=method)
             layer.fail(
                 METHOD_NOT_FOUND,
-                f"Unknown method {method!r}",
+                f"Unknown method {shown(method)}",
                 path=("method",),
                 id=request_id,
                 method=method,
