@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test wheel bench-tolerance release-check bump clean
+.PHONY: help setup generate check lint types drift test wheel bench bench-tolerance release-check bump docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -35,11 +35,15 @@ drift: $(STAMP) ## Compare generated/ with what the generator writes.
 check: lint types drift ## Lint, type check and compare.
 
 test: check ## Run the checks and all tests.
+	@$(PY) docs/build.py --tools-only
 	@$(PY) -m pytest
 
 wheel: $(STAMP) ## Build the wheel and the sdist into dist/.
 	@$(PY) -m build --no-isolation --outdir dist . >/dev/null
 	@ls dist
+
+bench: $(STAMP) ## Time all implementations side by side.
+	@PYTHONPATH=generated $(PY) -m benchmarks.run
 
 bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
 	@PYTHONPATH=generated $(PY) -m benchmarks.tolerance
@@ -57,6 +61,9 @@ bump: $(STAMP) ## Pin SOURCE=…, show what changes for users, generate, test.
 		case $$? in 0|3|4) ;; *) exit 1;; esac; \
 		$(MAKE) --no-print-directory generate test; \
 	fi
+
+docs: $(STAMP) ## Build the documentation strictly, into .venv/docs/site.
+	@$(PY) docs/build.py
 
 clean: ## Remove what make has made, the sources aside.
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from generator import STARTED
+from generator.diff import FORMATS
+from generator.diff import diff as compare
 from generator.errors import GeneratorError
 from generator.explain import explain as explain_type
 from generator.pin import pin as pin_schemas
@@ -161,6 +163,25 @@ def explain(
         console.print(Syntax(found.code, "python", background_color="default"))
     else:
         print(found.code, end="")
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="A git revision, a lock file, a folder of schemas, or a schema file.")],
+    new: Annotated[str, typer.Argument(help="The same, for what to compare with.")],
+    fmt: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    out: Annotated[Path | None, typer.Option(help="The file to write; the default is standard output.")] = None,
+) -> None:
+    """Tell what changed for users between two versions; exit status 0 no change, 3 patch or minor, 4 major."""
+    if out is not None and out.is_dir():
+        raise GeneratorError("is a folder", file=str(out), hint="name a file in it")
+    report = compare(old, new, fmt)
+    text = report.text if report.text.endswith("\n") else report.text + "\n"
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        compare_or_write(out.parent, {out.name: text}, [], check=False)
+    raise typer.Exit(report.status)
 
 
 def main() -> None:

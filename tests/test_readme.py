@@ -33,7 +33,7 @@ def test_the_first_example_does_what_it_says() -> None:
 
 def test_commands_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"(?:`|\$ )make ([a-z]+)", README):
+    for target in re.findall(r"(?:`|\$ )make ([a-z-]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
     for command in re.findall(r"python -m generator ([a-z]+)", README):
         run = subprocess.run(

@@ -1,0 +1,46 @@
+"""What changed between two versions of the schemas, for the users of the package: names, types, and who is affected."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.diff.inputs import load
+from generator.diff.machine import render_json
+from generator.diff.markdown import render_markdown
+from generator.diff.page import render_html
+from generator.diff.plain import render_text
+from generator.diff.report import Comparison, compare
+from generator.errors import GeneratorError
+from generator.source import ROOT
+
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "text": render_text,
+    "markdown": render_markdown,
+    "json": render_json,
+    "html": render_html,
+}
+"""What writes each format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A comparison, written out: `status` is the exit status, 0 for no change, 3 for patch or minor, 4 for major."""
+
+    text: str
+    status: int
+    comparison: Comparison
+
+
+def diff(old: str, new: str, fmt: str, root: Path = ROOT) -> Report:
+    """Compare what users see of two versions of the schemas.
+
+    Each of `old` and `new` is a lock file, a folder, a schema file, or a git revision of the project at `root`; `fmt`
+    is a key of `FORMATS`. Raises `GeneratorError` for what cannot be read.
+    """
+    if fmt not in FORMATS:
+        raise GeneratorError(f"unknown format {fmt!r}", hint=f"one of {', '.join(FORMATS)}")
+    comparison = compare(load(old, root), load(new, root))
+    return Report(FORMATS[fmt](comparison), comparison.status, comparison)
+
+
+__all__ = ["FORMATS", "Report", "diff"]

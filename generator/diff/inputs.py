@@ -1,0 +1,214 @@
+"""What OLD and NEW may be: a lock, a folder, one schema file, or a git revision of this project.
+
+A path that exists is taken for a path. A folder may hold `v1/` and `v2/`, itself or in its `schema/`, or the older
+layout `schema.json` and `schema.unstable.json`, which count as v1 and v1_unstable. A folder, a lock or a revision that
+has an `overrides.toml` beside its schemas is read with it, anything else with the present one.
+"""
+
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from generator.errors import GeneratorError
+from generator.lower import lower
+from generator.model import Module
+from generator.overrides import Overrides, load_overrides
+from generator.read import read_schema
+from generator.source import LABELS, LOCK, Source, digest, is_object, parse_object, read_bytes
+
+PREFIXES = ("", "schema/")
+EARLY = {"v1": ("schema.json", "meta.json"), "v1_unstable": ("schema.unstable.json", "meta.unstable.json")}
+"""The layout of upstream's first releases."""
+LAYOUTS = tuple((prefix, names) for prefix in PREFIXES for names in (LABELS, EARLY))
+OVERRIDES = "overrides.toml"
+UNNAMED = "schema"
+"""The label of a schema file whose path names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """One side of a comparison: its modules by label.
+
+    `renamed` are the former names that live on in each, and what they are called now; `has_meta` are the labels with a
+    list of methods beside them.
+    """
+
+    shown: str
+    modules: dict[str, Module]
+    renamed: dict[str, dict[str, str]]
+    has_meta: frozenset[str]
+    is_single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that lie together somewhere: `read` gives one or None, `shown` names one in an error."""
+
+    read: Callable[[str], bytes | None]
+    shown: Callable[[str], str]
+
+
+def load(argument: str, root: Path) -> Half:
+    """Read and lower what an argument stands for; `root` is the project whose revisions count."""
+    path = Path(argument)
+    kind = _kind(argument, path)
+    if kind == "folder":
+        found = _folder(argument, Files(lambda name: _read(path / name), lambda name: f"{argument}/{name}"))
+        if found is None:
+            raise GeneratorError("holds no schema", file=argument, hint="v1/schema.json, schema/v1/… or schema.json")
+        return found
+    if kind == "file":
+        raw = parse_object(read_bytes(path, argument), argument)
+        if "$defs" not in raw and is_object(raw.get("files")):
+            return _lock(argument, path, raw["files"])
+        return _single(argument, path, raw)
+    return _revision(argument, root)
+
+
+def _kind(argument: str, path: Path) -> str:
+    try:
+        # The empty path is the present folder to pathlib, and a slip on a command line.
+        return "" if not argument else "folder" if path.is_dir() else "file" if path.is_file() else ""
+    except OSError as why:
+        raise GeneratorError(f"cannot be read: {(why.strerror or str(why)).lower()}", file=argument) from None
+
+
+def _read(path: Path) -> bytes | None:
+    return read_bytes(path, str(path)) if path.is_file() else None
+
+
+def _folder(argument: str, files: Files) -> Half | None:
+    """Read all schemas of the first layout of which there are any."""
+    for prefix, names in LAYOUTS:
+        found = [(label, files.read(prefix + schema), schema, meta) for label, (schema, meta) in names.items()]
+        sources = [
+            _source(files, n, d, prefix + schema, prefix + meta) for n, d, schema, meta in found if d is not None
+        ]
+        if sources:
+            return _half(argument, files, sources, prefix + OVERRIDES)
+    return None
+
+
+def _source(files: Files, label: str, data: bytes, schema: str, meta: str) -> Source:
+    methods = files.read(meta)
+    return Source(
+        label=label,
+        file=files.shown(schema),
+        sha256=digest(data),
+        raw=parse_object(data, files.shown(schema)),
+        meta=None if methods is None else parse_object(methods, files.shown(meta)),
+        meta_file=files.shown(meta),
+        commit=None,
+        pinned=False,
+    )
+
+
+def _half(argument: str, files: Files, sources: list[Source], overrides: str) -> Half:
+    own = files.read(overrides)
+    chosen = {s.label: _overrides(s, own, files.shown(overrides)) for s in sources}
+    return _lowered(argument, sources, chosen)
+
+
+def _lowered(argument: str, sources: list[Source], chosen: dict[str, Overrides], *, is_single: bool = False) -> Half:
+    modules = {s.label: lower(read_schema(s), chosen[s.label]) for s in sources}
+    renamed = {label: dict(overrides.renamed) for label, overrides in chosen.items()}
+    has_meta = frozenset(s.label for s in sources if s.meta is not None)
+    return Half(argument, modules, renamed, has_meta, is_single)
+
+
+def _overrides(source: Source, own: bytes | None, shown: str) -> Overrides:
+    if own is None:
+        return load_overrides(source)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / OVERRIDES
+        path.write_bytes(own)
+        try:
+            return load_overrides(source, path)
+        except GeneratorError as why:
+            raise GeneratorError(why.problem, file=shown, pointer=why.pointer, hint=why.hint) from None
+
+
+def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Half:
+    """Read the schemas beside a lock; one that is not what the lock says is an error."""
+    shown = Path(argument).parent
+
+    def read(name: str) -> bytes | None:
+        data = _read(path.parent / name)
+        entry = entries.get(name)
+        if name == OVERRIDES:
+            return data
+        if entry is None:
+            return None
+        if not is_object(entry) or not isinstance(entry.get("sha256"), str):
+            raise GeneratorError("is not a lock file", file=argument, hint="write it anew with `pin`")
+        if data is None or digest(data) != entry["sha256"]:
+            problem = "is missing" if data is None else "differs from its sha256 in the lock"
+            raise GeneratorError(problem, file=str(shown / name), hint=f"see {LOCK}, or name the folder instead")
+        return data
+
+    found = _folder(argument, Files(read, lambda name: str(shown / name)))
+    if found is None:
+        raise GeneratorError("names no schema file", file=argument, hint="write it anew with `pin`")
+    return found
+
+
+def _single(argument: str, path: Path, raw: dict[str, Any]) -> Half:
+    """Read one schema file, and the meta file beside it that has its name."""
+    label = _label(path)
+    meta = path.with_name(path.name.replace("schema", "meta", 1))
+    methods = _read(meta) if meta != path else None
+    shown = str(Path(argument).with_name(meta.name))
+    source = Source(
+        label=label,
+        file=argument,
+        sha256="",
+        raw=raw,
+        meta=None if methods is None else parse_object(methods, shown),
+        meta_file=shown,
+        commit=None,
+        pinned=False,
+    )
+    return _lowered(argument, [source], {label: load_overrides(source)}, is_single=True)
+
+
+def _label(path: Path) -> str:
+    """Tell the label of a schema file by the end of its path."""
+    parts = path.resolve().parts
+    for names in (LABELS, EARLY):
+        for label, (schema, _) in names.items():
+            wanted = Path(schema).parts
+            if parts[-len(wanted) :] == wanted:
+                return label
+    return UNNAMED
+
+
+def _revision(argument: str, root: Path) -> Half:
+    sha = None
+    if argument and not argument.startswith("-"):
+        sha = _git(root, "rev-parse", "--verify", "--quiet", f"{argument}^{{commit}}")
+    if sha is None:
+        raise GeneratorError(
+            f"{argument!r} is no file, no folder and no git revision of this project",
+            hint="a lock, a folder with v1/ and v2/, a schema file, or a revision such as HEAD~1",
+        )
+    commit = sha.decode("ascii").strip()
+
+    def read(name: str) -> bytes | None:
+        # With the leading dot the path is relative to the project, wherever the repository's top is.
+        return _git(root, "show", f"{commit}:./{name}")
+
+    found = _folder(argument, Files(read, lambda name: f"{argument}:{name}"))
+    if found is None:
+        raise GeneratorError("holds no schema", file=argument, hint="the revision is from before schema/ was there")
+    return found
+
+
+def _git(root: Path, *arguments: str) -> bytes | None:
+    try:
+        run = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise GeneratorError("git is not installed", hint="name files or folders instead") from None
+    return run.stdout if run.returncode == 0 else None

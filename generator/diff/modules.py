@@ -1,0 +1,121 @@
+"""The comparison of two modules, step by step: renames, definitions, methods, and what nobody has spoken of yet."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from generator.diff.change import Change, Place
+from generator.diff.definitions import compare_definitions
+from generator.diff.index import Index
+from generator.diff.methods import GROUP, compare_methods
+from generator.diff.pair import Pair
+from generator.diff.renames import find_renames
+from generator.diff.rules import EFFECTS
+from generator.diff.uses import Uses
+from generator.model import Module
+
+Former = tuple[dict[str, str], dict[str, str]]
+"""The former names that live on in either module, and what they are called now."""
+
+
+def compare_modules(old: Module, new: Module, label: str, former: Former, *, has_meta: bool) -> list[Change]:
+    """List the changes between two modules, the gravest first."""
+    before, after = Index(old), Index(new)
+    kept = former[1]
+    names, evidence = find_renames(before, after, kept)
+    pair = Pair(before, after, names, kept, has_meta)
+    for one, why in evidence.items():
+        _renamed(pair, one, names[one], why)
+    _compare_all(pair)
+    compare_methods(pair)
+    _former(pair, former)
+    _rest(pair)
+    uses_before, uses_after = Uses(before), Uses(after)
+    return in_order(
+        _with_uses(c, uses_after if c.owner in after.by_name else uses_before) for c in pair.log.changes(label)
+    )
+
+
+def in_order(changes: Iterable[Change]) -> list[Change]:
+    """Sort changes of one module: the gravest first, then by name; methods come after types."""
+
+    def key(change: Change) -> tuple[object, ...]:
+        place = (change.old_pointer or "", change.new_pointer or "")
+        severity = EFFECTS.index(change.rule.severity)
+        return (severity, change.owner == GROUP, change.owner, change.name, change.rule.kind, *place, change.sentence)
+
+    return sorted(changes, key=key)
+
+
+def _with_uses(change: Change, uses: Uses) -> Change:
+    own = {change.owner, change.name}
+    places = {*change.used_in, *(p for p in uses.places(change.owner) if p.partition(".")[0] not in own)}
+    return replace(change, used_in=tuple(sorted(places)), methods=tuple(sorted(uses.methods(change.owner))))
+
+
+def _renamed(pair: Pair, before: str, after: str, evidence: str) -> None:
+    """Log a renamed definition together with what bears a name made of its own."""
+    old, new = pair.old.own[before], pair.new.own[after]
+    follow = [(o, pair.names[o]) for o in pair.old.derived(before) if o in pair.names]
+    envelopes = (pair.old.envelopes.get(before), pair.new.envelopes.get(after))
+    if envelopes[0] is not None and envelopes[1] is not None:
+        follow.append((envelopes[0], envelopes[1]))
+    pair.log.mentioned.update((before, after), *follow)
+    rule = "definition.renamed"
+    if before in pair.new.by_name and not follow:
+        rule = "definition.aliased"
+    elif all(pair.kept.get(o) == n for o, n in [(before, after), *follow]):
+        rule = "former.kept"
+    pair.log.add(
+        rule,
+        Place(after, old.pointer, new.pointer),
+        pair.old.declared(before),
+        pair.new.declared(after),
+        also=tuple(f"{o} -> {n}" for o, n in follow),
+        evidence=evidence,
+        old=before,
+        new=after,
+    )
+
+
+def _compare_all(pair: Pair) -> None:
+    """Compare the definitions of one name, renames included, and the classes that unions put together."""
+    names = [d.name for d in pair.old.module.definitions]
+    pair.pending += [(n, pair.name(n)) for n in sorted(names) if pair.name(n) in pair.new.by_name]
+    seen: set[tuple[str, str]] = set()
+    while pair.pending:
+        both = pair.pending.pop(0)
+        old, new = pair.old.by_name.get(both[0]), pair.new.by_name.get(both[1])
+        if both not in seen and old is not None and new is not None:
+            seen.add(both)
+            compare_definitions(pair, old, new)
+
+
+def _former(pair: Pair, former: Former) -> None:
+    """Compare the former names that live on; one that was a name of its own until now has been spoken of."""
+    had, has = former
+    for name in sorted(had.keys() - has.keys() - pair.new.by_name.keys()):
+        place = Place(had[name], pair.old.pointer(had[name]), None)
+        pair.log.add("former.removed", place, f"{name} = {had[name]}", "", name=name, old=name, new=had[name])
+    for name in sorted(has.keys() - had.keys() - pair.log.mentioned):
+        place = Place(has[name], None, pair.new.pointer(has[name]))
+        pair.log.add("former.added", place, "", f"{name} = {has[name]}", name=name, old=name, new=has[name])
+
+
+def _rest(pair: Pair) -> None:
+    """Log every name that came or went and is part of no other change; definitions with a key of their own first."""
+    for name in sorted(pair.old.by_name, key=lambda n: (n not in pair.old.own, n)):
+        if name in pair.gone(name) and name not in pair.log.mentioned:
+            place = Place(name, pair.old.by_name[name].pointer, None)
+            also = tuple(n for n in pair.gone(name) if n != name)
+            pair.log.add("definition.removed", place, pair.old.declared(name), "", also=also)
+    for name in sorted(pair.new.by_name, key=lambda n: (n not in pair.new.own, n)):
+        if name in pair.come(name) and name not in pair.log.mentioned:
+            place = Place(name, None, pair.new.by_name[name].pointer)
+            also = tuple(n for n in pair.come(name) if n != name)
+            pair.log.add("definition.added", place, "", pair.new.declared(name), also=also)
+    envelopes_old = {e.name: e.pointer for e in pair.old.module.envelopes}
+    envelopes_new = {e.name: e.pointer for e in pair.new.module.envelopes}
+    for name in sorted(envelopes_old.keys() - envelopes_new.keys() - pair.log.mentioned):
+        pair.log.add("definition.removed", Place(name, envelopes_old[name], None), f"class {name}", "")
+    for name in sorted(envelopes_new.keys() - envelopes_old.keys() - pair.log.mentioned):
+        pair.log.add("definition.added", Place(name, None, envelopes_new[name]), "", f"class {name}")

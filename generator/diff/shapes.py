@@ -1,0 +1,122 @@
+"""The shape of a definition: all that its messages depend on, and none of the names that Python gives to it.
+
+Two definitions of equal shape read and write the same messages.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from generator.diff.index import Index, is_own, renamed_default, variant_key
+from generator.model import (
+    Advised,
+    Alias,
+    CatchAll,
+    Choice,
+    Definition,
+    Enumeration,
+    Field,
+    Identifier,
+    Integer,
+    ListOf,
+    MapOf,
+    Named,
+    Nullable,
+    Plain,
+    Struct,
+    Type,
+    Union,
+)
+
+Shape = tuple[Any, ...]
+META = "_meta"
+
+
+class Shapes:
+    """Gives shapes in one module; `names` are the new names of classes that were renamed."""
+
+    def __init__(self, index: Index, names: Mapping[str, str]) -> None:
+        """Take the module and what is known of renames so far."""
+        self.index = index
+        self.names = names
+
+    def of(self, definition: Definition, within: tuple[str, ...] = ()) -> Shape:
+        """Give the shape of a definition; `within` are those that are being looked at, which refer to themselves."""
+        within = (*within, definition.name)
+        match definition:
+            case Struct(tag=tag, base=base):
+                # The tag of a payload with a key of its own is the business of the union that uses it.
+                shown = None if is_own(definition) or tag is None else (tag.field, tag.value)
+                parent = None if base is None else self.kind(Named(base), within)
+                return ("object", shown, parent, self._fields(definition.fields, within))
+            case CatchAll(fields=fields, known=known, tag=tag):
+                shown = None if tag is None else (tag.field, tag.value)
+                return (
+                    "object with extra",
+                    definition.other_of,
+                    tuple(sorted(known)),
+                    shown,
+                    self._fields(fields, within),
+                )
+            case Enumeration(members=members, is_int=is_int, is_open=is_open, unknown=unknown):
+                return ("enumeration", is_int, is_open, unknown, tuple(sorted((m.name, str(m.value)) for m in members)))
+            case Identifier():
+                return ("identifier",)
+            case Alias(kind=kind):
+                return ("alias", self.kind(kind, within))
+            case Union():
+                keyed = ((variant_key(self.index, k.name), self.kind(k, within)) for k in definition.tagged)
+                tagged = tuple(sorted(keyed, key=repr))
+                rest = tuple(self.kind(k, within) for k in (*definition.others, *definition.fallbacks))
+                return ("union", definition.tag_field, tagged, len(definition.others), rest)
+
+    def field(self, entry: Field, within: tuple[str, ...] = ()) -> Shape:
+        """Give the shape of a field, its names left out."""
+        default = renamed_default(entry.default, {**self.names, **{name: f"self {i}" for i, name in enumerate(within)}})
+        return (
+            self.kind(entry.kind, within),
+            entry.presence.name,
+            entry.leniency.value,
+            None if default is None else (default.expression, default.fresh),
+            entry.constant,
+        )
+
+    def _fields(self, fields: tuple[Field, ...], within: tuple[str, ...]) -> Shape:
+        return tuple(sorted(((f.wire, *self.field(f, within)) for f in fields), key=repr))
+
+    def kind(self, kind: Type, within: tuple[str, ...] = ()) -> Shape:
+        """Give the shape of a type; a class that was made for this one place counts by its own shape."""
+        match kind:
+            case Named(name=name) if name in within:
+                return ("self", within.index(name))
+            case Named(name=name):
+                target = self.index.by_name.get(name)
+                if target is None or is_own(target):
+                    return ("named", self.names.get(name, name))
+                return self.of(target, within)
+            case Plain(name=name):
+                return ("plain", name)
+            case Integer(format=fmt, low=low, high=high):
+                return ("integer", fmt, low, high)
+            case Advised(inner=inner, advice=advice):
+                return ("advised", self.kind(inner, within), advice)
+            case ListOf(item=item, skips=skips):
+                return ("list", self.kind(item, within), skips)
+            case MapOf(item=item):
+                return ("map", self.kind(item, within))
+            case Nullable(inner=inner):
+                return ("nullable", self.kind(inner, within))
+            case Choice(options=options):
+                return ("choice", *(self.kind(o, within) for o in options))
+
+
+def weight(definition: Definition) -> int:
+    """Count the parts by which a definition may be known; what many an object has does not count."""
+    match definition:
+        case Struct(fields=fields) | CatchAll(fields=fields):
+            return sum(f.wire != META for f in fields)
+        case Enumeration(members=members):
+            return len(members)
+        case Union():
+            return len(definition.tagged) + len(definition.others) + len(definition.fallbacks)
+        case Identifier() | Alias():
+            return 0

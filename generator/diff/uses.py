@@ -1,0 +1,63 @@
+"""Where a definition is used: the places that refer to it, and the methods that carry it."""
+
+from collections import defaultdict
+
+from generator.diff.index import Index, declaring, names_in
+from generator.model import Alias, CatchAll, Struct, Type, Union
+
+
+class Uses:
+    """The places of one module by what they use."""
+
+    def __init__(self, index: Index) -> None:
+        """Walk all definitions and methods once."""
+        self._places: dict[str, set[str]] = defaultdict(set)
+        self._users: dict[str, set[str]] = defaultdict(set)
+        self._methods: dict[str, set[str]] = defaultdict(set)
+        for definition in index.module.definitions:
+            name = definition.name
+            match definition:
+                case Struct(fields=fields) | CatchAll(fields=fields):
+                    for entry in fields:
+                        self._note(entry.kind, name, f"{name}.{entry.name}")
+                        source = declaring(entry.pointer)
+                        if source not in (name, declaring(definition.pointer)):
+                            self._add(source, name, name)
+                    if isinstance(definition, Struct) and definition.base is not None:
+                        self._add(definition.base, name, name)
+                case Alias(kind=kind):
+                    self._note(kind, name, name)
+                case Union(tagged=tagged, others=others, fallbacks=fallbacks):
+                    for kind in (*tagged, *others, *fallbacks):
+                        self._note(kind, name, name)
+                case _:
+                    pass
+        for method in index.module.methods:
+            for part in (method.request, method.response, method.notification):
+                if part is not None:
+                    self._methods[part].add(method.name)
+
+    def _note(self, kind: Type, user: str, place: str) -> None:
+        for name in names_in(kind):
+            self._add(name, user, place)
+
+    def _add(self, name: str, user: str, place: str) -> None:
+        self._places[name].add(place)
+        self._users[name].add(user)
+
+    def places(self, name: str) -> set[str]:
+        """List what refers to a definition: attributes, unions, aliases, subclasses and flattened classes."""
+        return self._places.get(name, set())
+
+    def methods(self, name: str) -> set[str]:
+        """List the methods whose messages may carry a definition, however deep."""
+        seen = {name}
+        waiting = [name]
+        found: set[str] = set()
+        while waiting:
+            current = waiting.pop()
+            found |= self._methods.get(current, set())
+            fresh = self._users.get(current, set()) - seen
+            seen |= fresh
+            waiting.extend(fresh)
+        return found
