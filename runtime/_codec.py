@@ -19,6 +19,7 @@ Unknown = Literal["reject", "keep"]
 _DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
 _PLAIN = msgspec.json.Decoder()
+NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
 
 class Decoder(Generic[T]):
@@ -140,7 +141,7 @@ Raises `TypeError` for objects that are no JSON.
 def encode_line(obj: Any, /) -> bytes:
     r"""Encode an object as one line of newline-delimited JSON: its end is a "\n", and there is no other in it."""
     data = _ENCODER.encode(obj)
-    if b"\n" in data or b"\r" in data:  # only ever in raw JSON that a peer sent, as text escapes both
+    if NEWLINE in data or RETURN in data:  # only ever in raw JSON that a peer sent, as text escapes both
         data = msgspec.json.format(data, indent=-1)
     return data + b"\n"
 

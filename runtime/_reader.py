@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
-from msgspec import UNSET, DecodeError, Raw, Struct, StructMeta, UnsetType, ValidationError, field
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
 
 from ._errors import MessageError
 from ._hooks import Absent, dec_hook
@@ -20,7 +20,6 @@ from ._layer import (
     Unknown,
     checked,
     field_type,
-    strict_decoder,
 )
 from ._numbers import Int64
 from ._observe import OnSkip, report
@@ -41,12 +40,12 @@ class Frame(Struct):
     error: Raw | UnsetType = UNSET
 
 
-class Answer(Struct):
-    """A well-formed response, as most are."""
+class Answer(Struct, kw_only=True, gc=False):
+    """A well-formed response, as most are; a subclass for each method has the type of its result."""
 
     jsonrpc: Literal["2.0"]
     id: Int64 | str
-    result: Raw
+    result: Any
     method: Absent = UNSET
     error: Absent = UNSET
 
@@ -58,9 +57,8 @@ class Nothing(Struct, tag_field="method", tag=""):
 
 
 _FRAME = msgspec.json.Decoder(Frame)
-# What fills in the version of JSON-RPC is left out: here it has been read.
-_BUILD: Any = StructMeta.__call__
-_ANSWER = msgspec.json.Decoder(Answer, dec_hook=dec_hook)
+_ID = msgspec.json.Decoder(Int64 | str)
+_ID_AT = len(b'{"jsonrpc":"2.0","id":')
 _BATCH = msgspec.json.Decoder(list[Raw])
 _PLAIN = msgspec.json.Decoder()
 
@@ -69,7 +67,7 @@ def _unbuilt(buf: Any) -> NoReturn:
     raise NotImplementedError
 
 
-def _refuse(raw: Any) -> NoReturn:
+def _refuse(buf: Any) -> NoReturn:
     raise ValidationError("No method is known whose result this is")
 
 
@@ -80,8 +78,10 @@ class Reader(Struct, Generic[M]):
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
-    results: dict[str | None, Callable[[Any], Any]] = field(default_factory=dict[str | None, Callable[[Any], Any]])
-    """The strict decoders of results by method."""
+    answers: dict[str | None, Callable[[Any], Any]] = field(default_factory=dict[str | None, Callable[[Any], Any]])
+    """The strict decoders of responses by method."""
+    blank: Any = None
+    """A response to copy."""
     strict: Callable[[Any], M] = _unbuilt
     """Reads a well-formed request or notification in one pass, or raises."""
 
@@ -92,6 +92,7 @@ class Reader(Struct, Generic[M]):
             table = self.requests if issubclass(envelope, self.layer.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
         self.strict = self._first
+        self.blank = self.layer.response(id=0, result=None)
 
     def _first(self, buf: Any) -> M:
         # A method of both kinds would be two classes with one tag, which the second look tells apart.
@@ -122,27 +123,36 @@ class Reader(Struct, Generic[M]):
         return read
 
     def response(self, buf: Any, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
-        """Read what looks like a response: a well-formed one without any detour, all else as `read` does."""
-        try:
-            answer = _ANSWER.decode(buf)
-        except (DecodeError, RecursionError, UnicodeEncodeError):
-            return self.read(buf, method_of, unknown, on_skip)
-        method = method_of(answer.id)
-        decode = self.results.get(method) or self._result_decoder(method)
-        try:
-            result = decode(answer.result)
-        except (DecodeError, RecursionError):
-            # Those who tell the method of an id may tell it only once.
-            return self.read(buf, lambda _: method, unknown, on_skip)
-        made: M = _BUILD(self.layer.response, jsonrpc="2.0", id=answer.id, result=result)
-        return made
+        """Read what looks like a response: a well-formed one in one pass, all else as `read` does.
 
-    def _result_decoder(self, method: str | None) -> Callable[[Any], Any]:
+        The type of the result follows from the method, and the method from the id, which is read beforehand.
+        """
+        try:
+            request_id = _ID.decode(buf[_ID_AT : buf.find(b",", _ID_AT)])
+        except (DecodeError, UnicodeEncodeError):
+            return self.read(buf, method_of, unknown, on_skip)
+        method = method_of(request_id)
+        decode = self.answers.get(method) or self._answer_decoder(method)
+        try:
+            answer = decode(buf)
+        except (DecodeError, RecursionError, UnicodeEncodeError):
+            answer = None
+        if answer is None or answer.id != request_id:
+            # Those who tell the method of an id may tell it only once; a line that has two ids counts as the last.
+            return self.read(buf, lambda i: method if i == request_id else method_of(i), unknown, on_skip)
+        made = self.blank.__copy__()  # quicker than building one
+        made.id = answer.id
+        made.result = answer.result
+        message: M = made
+        return message
+
+    def _answer_decoder(self, method: str | None) -> Callable[[Any], Any]:
         known = self.layer.methods.get(method) if method is not None else None
         if known is None or known.response is None:
             return _refuse
-        decoder = self.results[method] = strict_decoder(known.response)
-        return decoder
+        kind = msgspec.defstruct("Answer", [("result", known.response)], bases=(Answer,), kw_only=True, gc=False)
+        decode = self.answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+        return decode
 
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
@@ -228,6 +238,8 @@ class Reader(Struct, Generic[M]):
         # A refusal of something unreadable bears null, whether or not the schema lets requests do so.
         if is_response and frame.error is not UNSET and frame.id is None:
             return None
+        if type(frame.id) is str:
+            return frame.id
         try:
             return walk_mismatching(self.layer.request_id, frame.id, path=("id",))[0]
         except Mismatch as why:
@@ -284,7 +296,7 @@ class Reader(Struct, Generic[M]):
 
 def looks_like_response(buf: Any) -> bool:
     """Guess from a message's beginning whether it is a response; the guess decides only what is tried first."""
-    return type(buf) is bytes and buf.find(b'"result"', 0, 64) > 0
+    return type(buf) is bytes and buf[17:21] == b'"id"' and buf.find(b'"result"', _ID_AT, 64) > 0
 
 
 def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:

@@ -385,3 +385,36 @@ def test_encode_into() -> None:
     for offset in (-1, len(buffer) + 1):
         with pytest.raises(ValueError, match="lies outside the buffer"):
             acp.encode_into(note, buffer, offset)
+
+
+HEAD = b'{"jsonrpc":"2.0","id":'
+METHOD_OF = {1: "session/new", "a,b": "session/new", 2: "initialize"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        HEAD + b'1,"result":{"sessionId":"s"}}',
+        HEAD + b'"a,b","result":{"sessionId":"s"}}',
+        HEAD + b'1,"result":{"sessionId":"s"},"id":2}',
+        HEAD + b'1.5,"result":{"sessionId":"s"}}',
+        HEAD + b'12345678901234567890123,"result":{}}',
+        HEAD + b'1,"result":{"sessionId":3}}',
+        HEAD + b'1,"result":{"sessionId":"s"}',
+        HEAD + b'"\xff","result":{"sessionId":"s"}}',
+        HEAD + b'1,"result":{"sessionId":"s"},"error":{"code":1,"message":"m"}}',
+        HEAD + b'1,"result":{"sessionId":"s"},"method":"x"}',
+        HEAD + b'2,"result":{"protocolVersion":1,"agentCapabilities":4}}',
+        HEAD + b'1 ,"result":null}',
+        HEAD.rstrip(b":") + b' "result"',
+    ],
+)
+def test_the_quick_way_for_responses_gives_what_the_careful_one_gives(line: bytes) -> None:
+    found: list[Any] = []
+    for buf in (line, bytearray(line)):  # bytes alone are tried the quick way
+        try:
+            found.append(v1.decode_agent_message(buf, method_of=METHOD_OF.get))
+        except acp.MessageError as why:
+            found.append((str(why), why.id, why.method, why.code, why.path))
+    assert found[0] == found[1]
+    assert type(found[0]) is type(found[1])

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, NoReturn, Protocol
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from ._hooks import dec_hook
 from ._unions import UnionSpec
@@ -52,9 +52,9 @@ class Walk(Struct):
     keep_unknown: bool = False
     sending: bool = False
     """Whether the value is about to be sent, so that the schema's advice counts."""
-    path: list[Step] = field(default_factory=list[Step])
-    skipped: list[Skipped] = field(default_factory=list[Skipped])
-    causes: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list[tuple[str, tuple[Step, ...]]])
+    path: list[Step] = []
+    skipped: list[Skipped] = []
+    causes: list[tuple[str, tuple[Step, ...]]] = []
     """The message and the path of each mismatch that was repaired."""
 
     def whole(self, plan: "Plan", value: Any) -> Any:

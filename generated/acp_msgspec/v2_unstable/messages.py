@@ -884,10 +884,12 @@ def decode_client_message(
 
     Raises `MessageError`, which knows the reply to send.
     """
-    if method_of is not None and looks_like_response(buf):
+    # Most writers put the id right behind the version; notifications have none, and are spared the second question.
+    if method_of is not None and buf[17:21] == b'"id"' and looks_like_response(buf):
         return _FROM_CLIENT.response(buf, method_of, unknown, on_skip)
+    strict = _FROM_CLIENT.strict  # as a method call, it would be looked up the slow way
     try:
-        return _FROM_CLIENT.strict(buf)
+        return strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError):
         return _FROM_CLIENT.read(buf, method_of, unknown, on_skip)
 
@@ -912,10 +914,12 @@ def decode_agent_message(
 
     Raises `MessageError`, which knows the reply to send.
     """
-    if method_of is not None and looks_like_response(buf):
+    # Most writers put the id right behind the version; notifications have none, and are spared the second question.
+    if method_of is not None and buf[17:21] == b'"id"' and looks_like_response(buf):
         return _FROM_AGENT.response(buf, method_of, unknown, on_skip)
+    strict = _FROM_AGENT.strict  # as a method call, it would be looked up the slow way
     try:
-        return _FROM_AGENT.strict(buf)
+        return strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError):
         return _FROM_AGENT.read(buf, method_of, unknown, on_skip)
 
