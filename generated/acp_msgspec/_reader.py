@@ -4,13 +4,14 @@ The classes here know no schema. Each emitted module hands its own envelopes to 
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, Literal, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import msgspec
-from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
+from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
 from ._errors import MessageError
-from ._hooks import Absent, dec_hook
+from ._frames import Answer, Frame, Nothing
+from ._hooks import dec_hook
 from ._layer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -27,34 +28,6 @@ from ._repair import Mismatch, Skipped, kind_of, shown, walk_mismatching
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
-
-
-class Frame(Struct):
-    """A message as far as JSON-RPC goes: its parts as they came."""
-
-    jsonrpc: Any = UNSET
-    id: Any = UNSET
-    method: Any = UNSET
-    params: Raw | UnsetType = UNSET
-    result: Raw | UnsetType = UNSET
-    error: Raw | UnsetType = UNSET
-
-
-class Answer(Struct, kw_only=True, gc=False):
-    """A well-formed response, as most are; a subclass for each method has the type of its result."""
-
-    jsonrpc: Literal["2.0"]
-    id: Int64 | str
-    result: Any
-    method: Absent = UNSET
-    error: Absent = UNSET
-
-
-class Nothing(Struct, tag_field="method", tag=""):
-    """Keeps a union of envelopes from having one member only, whose tag msgspec would take as optional."""
-
-    nothing: Raw
-
 
 _FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
