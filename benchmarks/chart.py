@@ -31,7 +31,10 @@ WIDTH, LEFT, RIGHT = 860, 300, 60
 ROW, BAR, GAP, HEAD = 17, 12, 10, 34
 LOW, HIGH = 0.05, 50.0
 TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
-NOTE = "Medians of one run, sides taking turns. The TypeScript SDK leaves results (initialize) unchecked."
+NOTES = (
+    "Logarithmic; right of 1 x the other takes longer. Medians of one run, the sides taking turns.",
+    "Of a line with a result (initialize) the TypeScript SDK checks the frame only.",
+)
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #57606a }
 .title { font-size: 16px; font-weight: 600 }
@@ -49,7 +52,7 @@ text { fill: #9da7b1 }
 def draw(ratios: Ratios) -> str:
     """Draw the panels one below the other."""
     body: list[str] = []
-    top = 62
+    top = 80
     for operation, title, sides in PANELS:
         part, top = _panel(ratios.get(operation, {}), title, sides, top)
         body += part
@@ -62,7 +65,7 @@ def draw(ratios: Ratios) -> str:
             head,
             f"<style>{STYLE}</style>",
             _text(16, 26, f"Time of others as a multiple of {OURS}", "title"),
-            _text(16, 45, f"Logarithmic; right of 1 x the other takes longer. {NOTE}"),
+            *(_text(16, 45 + 16 * number, note) for number, note in enumerate(NOTES)),
             *body,
             "</svg>\n",
         ]
