@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator.errors import GeneratorError
 from generator.fetch import fetch
+from generator.git import git, git_line
 from generator.source import (
     LABELS,
     LOCK,
@@ -122,18 +122,18 @@ def _open(source: str, commit: str | None) -> Origin:
     folder = Path(source)
     if not folder.is_dir():
         raise GeneratorError("is not a folder", file=source, hint="name a checkout, or a folder with v1/ and v2/")
-    if _git(folder, "rev-parse", "--show-prefix") != "":
+    if git_line(folder, "rev-parse", "--show-prefix") != "":
         return Origin(lambda path: _file(folder / path), source, commit)
     wanted = commit or "HEAD"
-    sha = _git(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
+    sha = git_line(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
     if not sha:
         raise GeneratorError(f"has no commit {wanted}", file=source)
     return Origin(
-        read=lambda path: _blob(folder, sha, path),
+        read=lambda path: git(folder, "show", f"{sha}:{path}"),
         shown=source,
         commit=sha,
-        release=_git(folder, "describe", "--tags", "--exact-match", "--match", "schema-v*", sha) or None,
-        date=_git(folder, "show", "--no-patch", "--format=%cs", sha) or None,
+        release=git_line(folder, "describe", "--tags", "--exact-match", "--match", "schema-v*", sha) or None,
+        date=git_line(folder, "show", "--no-patch", "--format=%cs", sha) or None,
     )
 
 
@@ -156,16 +156,3 @@ def _find(origin: Origin, name: str) -> tuple[str, bytes] | None:
 
 def _file(path: Path) -> bytes | None:
     return read_bytes(path, str(path)) if path.is_file() else None
-
-
-def _blob(folder: Path, sha: str, path: str) -> bytes | None:
-    run = subprocess.run(["git", "-C", str(folder), "show", f"{sha}:{path}"], capture_output=True, check=False)
-    return run.stdout if run.returncode == 0 else None
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        run = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return run.stdout.strip() if run.returncode == 0 else None

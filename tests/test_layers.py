@@ -17,12 +17,14 @@ LAYERS = (
     "overrides",
     "docs",
     "names",
+    "templates",
     "lower",
     "emit",
     "api",
     "explain",
     "write",
     "fetch",
+    "git",
     "pin",
     "pipeline",
     "diff",
@@ -31,10 +33,10 @@ LAYERS = (
 )
 DOORS = {
     "datamodel_code_generator": {"engine"},
-    "jinja2": {"emit", "diff"},
+    "jinja2": {"templates"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "subprocess": {"pin", "diff"},
+    "subprocess": {"git"},
 }
 """Which layers may import what; of the rest of the world, the standard library alone."""
 NETWORK_DOOR = "fetch"

@@ -5,7 +5,7 @@ layout `schema.json` and `schema.unstable.json`, which count as v1 and v1_unstab
 has an `overrides.toml` beside its schemas is read with it, anything else with the present one.
 """
 
-import subprocess
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import GeneratorError
+from generator.git import git, git_line
 from generator.lower import lower
 from generator.model import Module
 from generator.overrides import Overrides, load_overrides
@@ -188,27 +189,21 @@ def _label(path: Path) -> str:
 def _revision(argument: str, root: Path) -> Half:
     sha = None
     if argument and not argument.startswith("-"):
-        sha = _git(root, "rev-parse", "--verify", "--quiet", f"{argument}^{{commit}}")
+        if shutil.which("git") is None:
+            raise GeneratorError("git is not installed", hint="name files or folders instead")
+        sha = git_line(root, "rev-parse", "--verify", "--quiet", f"{argument}^{{commit}}")
     if sha is None:
         raise GeneratorError(
             f"{argument!r} is no file, no folder and no git revision of this project",
             hint="a lock, a folder with v1/ and v2/, a schema file, or a revision such as HEAD~1",
         )
-    commit = sha.decode("ascii").strip()
+    commit = sha
 
     def read(name: str) -> bytes | None:
         # With the leading dot the path is relative to the project, wherever the repository's top is.
-        return _git(root, "show", f"{commit}:./{name}")
+        return git(root, "show", f"{commit}:./{name}")
 
     found = _folder(argument, Files(read, lambda name: f"{argument}:{name}"))
     if found is None:
         raise GeneratorError("holds no schema", file=argument, hint="the revision is from before schema/ was there")
     return found
-
-
-def _git(root: Path, *arguments: str) -> bytes | None:
-    try:
-        run = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
-    except FileNotFoundError:
-        raise GeneratorError("git is not installed", hint="name files or folders instead") from None
-    return run.stdout if run.returncode == 0 else None

@@ -12,13 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-import jinja2
-
 from generator.diff.change import Change
 from generator.diff.plain import places, printable
 from generator.diff.report import Comparison, severities
 from generator.diff.rules import EFFECTS, Effect
-from generator.source import ROOT
+from generator.templates import environment
 
 FEW = 12
 """The number of changes that are all unfolded from the start; of more, only breaking ones are."""
@@ -125,15 +123,8 @@ class Page:
 
 def render_html(comparison: Comparison) -> str:
     """Write the whole report."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ROOT / "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=True,
-    )
-    style, script = (environment.get_template(f"diff.{kind}.jinja").render() for kind in ("css", "js"))
+    templates = environment(autoescape=True)
+    style, script = (templates.get_template(f"diff.{kind}.jinja").render() for kind in ("css", "js"))
     page = Page(
         old=printable(comparison.old),
         new=printable(comparison.new),
@@ -150,7 +141,7 @@ def render_html(comparison: Comparison) -> str:
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
-    return environment.get_template("diff.html.jinja").render(page=page)
+    return templates.get_template("diff.html.jinja").render(page=page)
 
 
 def _hash(text: str) -> str:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from generator.docs import Docs
 from generator.emit.messages import messages_view
 from generator.emit.order import has_forward_references, ordered
@@ -16,6 +14,7 @@ from generator.emit.views import Viewer
 from generator.engine import format_code
 from generator.model import Definition, Enumeration, Identifier, Module
 from generator.source import ROOT, Lock, Source
+from generator.templates import environment
 
 PACKAGE = "acp_msgspec"
 
@@ -51,17 +50,6 @@ class Import:
     names: tuple[str, ...]
 
 
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ROOT / "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-
-
 def _imports(uses: set[str], local: dict[str, set[str]] | None = None) -> list[list[Import]]:
     """Group the imports as is usual: the standard library, msgspec, the package itself."""
     table = {**{m: set(names) for m, names in IMPORTS.items()}, **(local or {})}
@@ -83,7 +71,7 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
 
     `renamed` are names of former releases that live on, and what they are called now.
     """
-    environment = _environment()
+    templates = environment()
     leaves = tuple(d for d in module.definitions if isinstance(d, Enumeration | Identifier))
     bodies = tuple(d for d in module.definitions if not isinstance(d, Enumeration | Identifier))
     leaf_names, body_names = {d.name for d in leaves}, {d.name for d in bodies}
@@ -101,19 +89,19 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
     shown = source.file if source.pinned else Path(source.file).name
     common: dict[str, Any] = {"label": module.label, "source": source, "input": shown}
     files = {
-        "enums": environment.get_template("enums.py.jinja").render(
+        "enums": templates.get_template("enums.py.jinja").render(
             **common, views=enum_views, imports=_imports(enums.writer.uses)
         ),
-        "types": environment.get_template("types.py.jinja").render(
+        "types": templates.get_template("types.py.jinja").render(
             **common,
             views=type_views,
             forward=has_forward_references(in_order),
             imports=_imports(types.writer.uses, {".enums": leaf_names}),
         ),
-        "messages": environment.get_template("messages.py.jinja").render(
+        "messages": templates.get_template("messages.py.jinja").render(
             **common, **messages, imports=_imports(messages["uses"], {".enums": leaf_names, ".types": body_names})
         ),
-        "__init__": environment.get_template("module.py.jinja").render(
+        "__init__": templates.get_template("module.py.jinja").render(
             **common,
             renamed=sorted((renamed or {}).items()),
             imports=[
@@ -137,20 +125,20 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
 def emit_definition(definition: Definition, docs: Docs) -> str:
     """Write one definition alone, for somebody to look at."""
     view = Viewer(docs).view(definition)
-    return format_code(_environment().get_template("explain.py.jinja").render(view=view), ROOT)
+    return format_code(environment().get_template("explain.py.jinja").render(view=view), ROOT)
 
 
 def emit_package(lock: Lock | None, labels: list[str]) -> dict[str, str]:
     """Write the files that belong to the package as a whole."""
-    environment = _environment()
+    templates = environment()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    about = environment.get_template("about.py.jinja").render(
+    about = templates.get_template("about.py.jinja").render(
         version=quoted(version),
         commit=quoted(lock.commit if lock else ""),
         repository=lock.repository if lock else "",
         versions={quoted(label): quoted(lock.release) for label in labels} if lock else {},
     )
-    package = environment.get_template("package.py.jinja").render()
+    package = templates.get_template("package.py.jinja").render()
     return {
         f"{PACKAGE}/_about.py": format_code(about, ROOT),
         f"{PACKAGE}/__init__.py": format_code(package, ROOT),

@@ -1,0 +1,19 @@
+"""The one place that runs git."""
+
+import subprocess
+from pathlib import Path
+
+
+def git(folder: Path, *arguments: str) -> bytes | None:
+    """Give what git prints in a folder; None where it fails or is not installed."""
+    try:
+        run = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
+    except FileNotFoundError:
+        return None
+    return run.stdout if run.returncode == 0 else None
+
+
+def git_line(folder: Path, *arguments: str) -> str | None:
+    """Give the one line that git prints, without its end."""
+    found = git(folder, *arguments)
+    return None if found is None else found.decode("utf-8", "replace").strip()

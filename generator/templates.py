@@ -1,0 +1,17 @@
+"""The one environment of Jinja: what a template names must be there."""
+
+import jinja2
+
+from generator.source import ROOT
+
+
+def environment(*, autoescape: bool = False) -> jinja2.Environment:
+    """Make an environment for the templates in `templates/`; HTML alone is escaped."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROOT / "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=autoescape,
+    )
