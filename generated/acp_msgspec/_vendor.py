@@ -143,13 +143,14 @@ def _read_record(data: bytes, shown: str = RECORD) -> Record:
 def _wanted(only: Sequence[str] | None) -> dict[str, bytes]:
     """Make every file of a copy with these modules; the record comes last."""
     own = _read_record((_HERE / RECORD).read_bytes(), str(_HERE / RECORD)) if (_HERE / RECORD).is_file() else None
-    labels = own.labels if own is not None else [p.parent.name for p in sorted(_HERE.glob("*/__init__.py"))]
+    labels = own.labels if own is not None else [p.parent.name for p in sorted(_HERE.glob("*/types.py"))]
     chosen = sorted(set(labels if only is None else only))
     for label in chosen:
         if label not in labels:
             raise VendorError(f"unknown label {label!r}; there are {', '.join(labels)}")
-    files = _recorded_files(own) if own is not None else _installed_files(labels)
-    files = {p: d for p, d in sorted(files.items()) if "/" not in p or p.partition("/")[0] in chosen}
+    files = _recorded_files(own) if own is not None else _installed_files()
+    left_out = {*labels} - {*chosen}  # folders that belong to no schema serve them all
+    files = {p: d for p, d in sorted(files.items()) if p.partition("/")[0] not in left_out}
     record = Record(
         package="acp-msgspec",
         version=VERSION,
@@ -170,10 +171,11 @@ def _command(dest: str, labels: list[str]) -> str:
     return shlex.join([*python, "-m", ORIGIN, "vendor", dest, *only])
 
 
-def _installed_files(labels: list[str]) -> dict[str, bytes]:
-    places = [p for folder in ("", *labels) for p in (_HERE / folder).glob("*.py")]
-    modules = {p.relative_to(_HERE).as_posix(): _HEADER.encode() + p.read_bytes() for p in places}
-    return {**modules, "LICENSE": _licence(), "py.typed": (_HERE / "py.typed").read_bytes()}
+def _installed_files() -> dict[str, bytes]:
+    headers = {".py": _HEADER, ".css": f"/*\n{_HEADER}*/\n", ".js": f"/*\n{_HEADER}*/\n"}
+    places = [p for pattern in ("*", "*/*") for p in _HERE.glob(pattern) if p.suffix in headers]
+    copied = {p.relative_to(_HERE).as_posix(): headers[p.suffix].encode() + p.read_bytes() for p in places}
+    return {**copied, "LICENSE": _licence(), "py.typed": (_HERE / "py.typed").read_bytes()}
 
 
 def _recorded_files(own: Record) -> dict[str, bytes]:

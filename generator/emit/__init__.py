@@ -17,6 +17,8 @@ from generator.source import ROOT, Lock, Source
 from generator.templates import environment
 
 PACKAGE = "acp_msgspec"
+_RUNTIME_SUFFIXES = (".py", ".css", ".js")
+"""What `runtime/` consists of; anything else there is not part of the package."""
 
 IMPORTS: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins",),
@@ -147,8 +149,9 @@ def emit_package(lock: Lock | None, labels: list[str]) -> dict[str, str]:
 
 def runtime_files(root: Path = ROOT) -> dict[str, str]:
     """Take the hand-written part of the package as it is."""
-    found = sorted((root / "runtime").glob("*.py"))
-    files = {f"{PACKAGE}/{path.name}": path.read_text(encoding="utf-8") for path in found}
+    folder = root / "runtime"
+    found = sorted(path for path in folder.rglob("*") if path.suffix in _RUNTIME_SUFFIXES)
+    files = {f"{PACKAGE}/{path.relative_to(folder).as_posix()}": path.read_text(encoding="utf-8") for path in found}
     licence = (root / "LICENSE").read_text(encoding="utf-8")  # vendored copies carry it along
     return {**files, f"{PACKAGE}/py.typed": "", f"{PACKAGE}/LICENSE": licence}
 
