@@ -120,13 +120,12 @@ class Conversation:
             return
         if not parts:
             problem = Problem("An empty batch", code=-32600)
-            yield Seen(line.number, None, line.size, entry.body, "invalid", sender, entry.moment, problem=problem)
+            yield Seen(line.number, None, len(entry.body), entry.body, "invalid", sender, entry.moment, problem=problem)
         for index, part in enumerate(parts):
             yield self._one(line, bytes(part), index, sender, entry.moment)
 
     def _one(self, line: Line, body: bytes, part: int | None, sender: Side | None, when: Moment | None) -> Seen:
-        size = line.size if part is None else len(body)
-        seen = Seen(line.number, part, size, body, "invalid", sender, when)
+        seen = Seen(line.number, part, len(body), body, "invalid", sender, when)
         try:
             frame = _FRAME.decode(body)
         except (DecodeError, RecursionError):
@@ -143,7 +142,7 @@ class Conversation:
         else:
             self._decode(seen, None)
         if seen.problem is not None and seen.problem.code == PARSE_ERROR:
-            seen.kind = "broken"
+            seen.kind, seen.raw = "broken", body if part is not None else line.data or b""
             if not line.ended:
                 seen.problem = Problem(f"{seen.problem.message} (the last line, which has no end)", code=PARSE_ERROR)
         if seen.message is not None:

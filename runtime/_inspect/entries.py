@@ -27,6 +27,7 @@ _AWAY = ("->", "-->", ">>", ">", "→", "=>", "⇒", "⟶", "send", "sent", "sen
 _AWAY += ("write", "wrote", "tx", "to")
 _HERE = ("<-", "<--", "<<", "<", "←", "<=", "⇐", "⟵", "recv", "received", "receive", "receiving", "in", "incoming")
 _HERE += ("inbound", "read", "rx", "from")
+_STREAMS = ("stdin", "stdout")
 _WORD = re.compile(r"-{0,2}>{1,2}|<{1,2}-{0,2}|<=|=>|[→←⇒⇐⟶⟵]|(?<![^\W_])[a-z]+?(?:2[ac])?(?![^\W_])")
 
 
@@ -104,8 +105,8 @@ def _marked(data: bytes, depth: int) -> Entry:
         raise NoEntry(f"No message within the first {_LONGEST_MARK} bytes")
     sender, outward, when = _mark(before.decode("utf-8", "replace"))
     body = data[start:]
-    if before and sender is None and outward is None and when is None and b'"jsonrpc"' not in body:
-        raise NoEntry("Text that is no mark, and no message behind it")
+    if b'"jsonrpc"' not in body and not _is_mark(before.decode("utf-8", "replace")):
+        raise NoEntry("Text, and no message behind it")
     inner = _unwrapped(body, depth) if body[0] == _BRACE else None
     entry = inner or Entry(body)
     entry.sender, entry.moment = entry.sender or sender, entry.moment or when
@@ -155,6 +156,12 @@ def _mark(text: str) -> tuple[Side | None, bool | None, Moment | None]:
     return (*direction(text), when)
 
 
+def _is_mark(text: str) -> bool:
+    """Say whether a text has no words but those that tell a direction or a time."""
+    words = re.findall(r"[^\W\d_]{2,}", TIME.sub(" ", text).lower())
+    return all(word in _SIDES or word in _AWAY or word in _HERE or word in _STREAMS for word in words)
+
+
 @lru_cache(maxsize=1024)
 def direction(text: str) -> tuple[Side | None, bool | None]:
     """Read a direction in words and arrows: the side that sent, or whether the side that keeps the log did.
@@ -166,7 +173,7 @@ def direction(text: str) -> tuple[Side | None, bool | None]:
     ways = [(place, word in _AWAY) for place, word in enumerate(words) if word in _AWAY or word in _HERE]
     if not named:
         # Programs read their input and write their output, so these streams are the agent's.
-        stream = next((word for word in words if word in ("stdin", "stdout")), None)
+        stream = next((word for word in words if word in _STREAMS), None)
         if stream is not None:
             return ("client" if stream == "stdin" else "agent"), None
         return None, (ways[-1][1] if ways else None)

@@ -24,7 +24,7 @@ _COLOURS = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33",
 # To the agent, to the client, unknown; an answer has a broken line, as in a sequence diagram.
 _ARROWS = {"client": ("→", "⇢"), "agent": ("←", "⇠"), None: ("·", "·")}
 _ASCII = {"client": ("->", "~>"), "agent": ("<-", "<~"), None: ("..", "..")}
-_METHOD, _SUMMARY = 26, 100  # columns
+_METHOD = 30  # columns
 
 
 class TextView:

@@ -1,6 +1,7 @@
 """Short forms for people: sizes, quotes of long texts, and text of any origin made safe to show."""
 
 import re
+from html import escape
 from typing import Any
 
 from msgspec import UNSET
@@ -59,3 +60,13 @@ def joined(*parts: Any) -> str:
 def identified(request_id: Any) -> str:
     """Show the id of a request: `#3`, or `#"a"` where it is text."""
     return f"#{quoted(request_id, 20)}" if isinstance(request_id, str) else f"#{request_id}"
+
+
+def markup(text: str) -> str:
+    """Make text of any origin part of a page, on one line."""
+    return escape(safe(text))
+
+
+def markup_lines(text: str) -> str:
+    """Make text of several lines part of a page."""
+    return "\n".join(map(markup, text.replace("\r\n", "\n").expandtabs(4).split("\n")))

@@ -15,7 +15,7 @@ from .conversation import Conversation, Seen
 from .entries import Side
 from .lines import Following, Line, numbered
 from .machine import JsonView
-from .page import PageView
+from .page import PageError, PageView
 from .progress import LEAST, Progress
 from .tally import Tally, Totals
 from .text import Style, TextView
@@ -65,7 +65,10 @@ def inspect(options: Options) -> int:
     Raises `InspectError` where the log cannot be read or the page not be written, `BrokenPipeError` and other errors of
     the standard output as they come, and `KeyboardInterrupt` unless the log was followed.
     """
-    return _Inspection(options).run()
+    try:
+        return _Inspection(options).run()
+    except PageError as why:
+        raise InspectError(str(why)) from None
 
 
 class _Inspection:

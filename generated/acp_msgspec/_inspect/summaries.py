@@ -22,7 +22,8 @@ def summary(seen: Seen) -> str:
 def _summary(seen: Seen) -> str:
     message = seen.message
     if message is None:
-        return brief(seen.raw[: _MOST * 4].decode("utf-8", "backslashreplace"), _MOST) if seen.kind != "broken" else ""
+        start = max(seen.raw.find(b'"params":'), 0)  # method and id are shown beside it
+        return brief(seen.raw[start : start + _MOST * 4].decode("utf-8", "backslashreplace"), _MOST)
     if seen.kind == "error":
         return _error(message.error)
     part = message.result if seen.kind == "response" else message.params
