@@ -120,7 +120,13 @@ class Calls:
         call, before, options = found
         outcome: Any = getattr(getattr(seen.message, "result", None), "outcome", None)
         chosen = getattr(outcome, "option_id", None)
-        named = options.get(str(chosen), str(chosen)) if chosen is not None else "refused" if outcome is None else "cancelled"
+        named = (
+            options.get(str(chosen), str(chosen))
+            if chosen is not None
+            else "refused"
+            if outcome is None
+            else "cancelled"
+        )
         call.decision = brief(named.replace("_", " "), 40)
         if call.state == ASKING:
             call.enter(before if before != ASKING else "pending", seen)

@@ -1,7 +1,7 @@
 """Points in time as logs write them: dates, times of day, seconds since an epoch or since a start."""
 
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -9,7 +9,9 @@ from msgspec import Struct
 _DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
 _COUNT = r"\d{9,19}(?:\.\d+)?|\d+\.\d+"
-TIME = re.compile(rf"[\[(]?\s*(?<![\w.:-])(?:(?P<date>{_DATE})|(?P<clock>{_CLOCK})|(?P<count>{_COUNT})s?)(?![\w:])\s*[\])]?")
+TIME = re.compile(
+    rf"[\[(]?\s*(?<![\w.:-])(?:(?P<date>{_DATE})|(?P<clock>{_CLOCK})|(?P<count>{_COUNT})s?)(?![\w:])\s*[\])]?"
+)
 """A time within text, in brackets or without."""
 
 _DAY = 86_400.0
@@ -73,7 +75,7 @@ def _date(text: str) -> Moment | None:
         read = datetime.fromisoformat(text.removesuffix("UTC").rstrip().replace(" +", "+").replace(" -", "-"))
     except ValueError:
         return None
-    aware = read if read.tzinfo is not None else read.replace(tzinfo=timezone.utc)
+    aware = read if read.tzinfo is not None else read.replace(tzinfo=UTC)
     return Moment("date", aware.timestamp(), read.strftime("%H:%M:%S.") + f"{read.microsecond // 1000:03}", text)
 
 

@@ -160,7 +160,11 @@ class Conversation:
         self._decode(seen, None)
         if seen.problem is not None and seen.problem.code == METHOD_NOT_FOUND:
             self._explain(seen)
-        if seen.kind == "request" and seen.id is not UNSET and (seen.problem is None or seen.problem.code != PARSE_ERROR):
+        if (
+            seen.kind == "request"
+            and seen.id is not UNSET
+            and (seen.problem is None or seen.problem.code != PARSE_ERROR)
+        ):
             asked = Asked(seen.line, cut(seen.method or ""), seen.moment, seen.session, seen.sender)
             self.pending.add(seen.id, asked)
 
@@ -182,8 +186,8 @@ class Conversation:
 
     def _answer(self, seen: Seen, frame: Frame) -> None:
         found = self.pending.candidates(seen.id, seen.sender)
-        asked = found[-1] if len(found) < 2 or seen.kind == "error" else self._fitting(seen, found)
-        if asked is not None:
+        if found:
+            asked = found[-1] if len(found) == 1 or seen.kind == "error" else self._fitting(seen, found)
             self.pending.remove(seen.id, asked)
             seen.asked, seen.method, seen.session = asked, asked.method, asked.session
             seen.latency = between(asked.moment, seen.moment)
@@ -214,13 +218,16 @@ class Conversation:
         seen.label = self.label
         read = used.readers[seen.sender or "client"]
         known = used.methods.get(answers) if answers is not None else None
-        of = answers if answers is not None and (answers[:1] == "_" or (known and known.response is not None)) else None
+        is_typed = known is not None and known.response is not None
+        of = answers if is_typed or (answers is not None and answers.startswith("_")) else None
+
+        def method_of(_: Any) -> str | None:
+            return of
+
         repairs: list[Skipped] = []
         try:
-            if of is None:
-                seen.message = read(seen.raw, unknown="keep", on_skip=repairs.append)
-            else:
-                seen.message = read(seen.raw, method_of=lambda _: of, unknown="keep", on_skip=repairs.append)
+            asking = None if of is None else method_of
+            seen.message = read(seen.raw, method_of=asking, unknown="keep", on_skip=repairs.append)
         except MessageError as why:
             seen.problem = Problem(why.message, why.path, why.code)
         seen.repairs = repairs

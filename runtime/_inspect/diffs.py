@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from .._variants import UnknownVariant
 from .conversation import Seen
+from .updates import kind_of
 
 Mark = Literal["+", "-", " ", "@"]
 
@@ -48,12 +48,17 @@ def tool_call_of(seen: Seen) -> Any:
     """Find the tool call (or the update of one) that a message is about; None where it is about none."""
     params = getattr(seen.message, "params", None)
     subject = getattr(params, "subject", None)
-    places = (getattr(params, "update", None), getattr(params, "tool_call", None), getattr(subject, "tool_call", None), subject)
+    places = (
+        getattr(params, "update", None),
+        getattr(params, "tool_call", None),
+        getattr(subject, "tool_call", None),
+        subject,
+    )
     return next((it for it in places if getattr(it, "tool_call_id", None) is not None), None)
 
 
 def _diff(item: Any) -> FileDiff | None:
-    if isinstance(item, UnknownVariant) or getattr(item, "type", None) != "diff":
+    if kind_of(item) != "diff":
         return None
     if hasattr(item, "new_text"):
         return compared(item.path, item.old_text or "", item.new_text)
@@ -81,8 +86,8 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[Mark, str]]:
     before, after = old[skipped : len(old) - kept], new[skipped : len(new) - kept]
     if len(before) * len(after) > _MOST_PAIRS:
         yield "@", "too long to be compared: all old lines, then all new ones"
-        yield from (("-", line) for line in before)
-        yield from (("+", line) for line in after)
+        yield from _all("-", before)
+        yield from _all("+", after)
         return
     for group in SequenceMatcher(None, before, after).get_grouped_opcodes(_CONTEXT):
         first, last = group[0], group[-1]
@@ -91,10 +96,14 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[Mark, str]]:
         yield "@", f"@@ -{a} +{b} @@"
         for operation, i, j, k, m in group:
             if operation == "equal":
-                yield from ((" ", line) for line in before[i:j])
+                yield from _all(" ", before[i:j])
                 continue
-            yield from (("-", line) for line in before[i:j])
-            yield from (("+", line) for line in after[k:m])
+            yield from _all("-", before[i:j])
+            yield from _all("+", after[k:m])
+
+
+def _all(mark: Mark, lines: list[str]) -> Iterator[tuple[Mark, str]]:
+    return ((mark, line) for line in lines)
 
 
 def _common(a: list[str], b: list[str]) -> int:

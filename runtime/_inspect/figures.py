@@ -18,7 +18,7 @@ def chart(calls: Calls) -> str:
     return (
         f'<details class="calls"{" open" if len(found) <= 20 else ""}>\n'
         f"<summary><h2>Tool calls <small>{len(found)}, along {axis.name}</small></h2></summary>\n"
-        f'{"".join(_call(call, axis) for call in found)}{more}</details>\n'
+        f"{''.join(_call(call, axis) for call in found)}{more}</details>\n"
     )
 
 
@@ -45,9 +45,10 @@ def _call(call: Call, axis: _Axis) -> str:
     kind = f'<span class="tag">{markup(call.kind)}</span>' if call.kind else ""
     decision = f'<span class="decision">{markup(call.decision)}</span>' if call.decision else ""
     state = f'<span class="tag {_css(call.state)}">{markup(call.state.replace("_", " "))}</span>'
+    name = f"<b>{markup(call.title or call.id)}</b> {kind} <code>{markup(call.id)}</code>"
     return (
-        f'<div class="call" data-call="{markup(call.id)}"><div class="name"><b>{markup(call.title or call.id)}</b> {kind}'
-        f' <code>{markup(call.id)}</code></div>\n{_bar(call, axis)}\n<div class="states">{_steps(call)} {decision}</div>{state}</div>\n'
+        f'<div class="call" data-call="{markup(call.id)}"><div class="name">{name}</div>\n{_bar(call, axis)}\n'
+        f'<div class="states">{_steps(call)} {decision}</div>{state}</div>\n'
     )
 
 
@@ -64,10 +65,8 @@ def _bar(call: Call, axis: _Axis) -> str:
             f"<title>{markup(change.state)}, line {change.line}</title></rect>"
         )
     shown = markup(", ".join(change.state for change in call.changes))
-    return (
-        f'<svg class="bar" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{shown}">'
-        f'{"".join(pieces)}</svg>'
-    )
+    box = f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT}" preserveAspectRatio="none"'
+    return f'<svg class="bar" {box} role="img" aria-label="{shown}">{"".join(pieces)}</svg>'
 
 
 def _steps(call: Call) -> str:

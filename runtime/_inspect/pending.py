@@ -66,7 +66,9 @@ class Pending:
     def candidates(self, request_id: Any, answered_by: Side | None) -> list[Asked]:
         """List the requests that an answer with this id may belong to, the latest last."""
         key = _key(request_id)
-        sides = ("client", "agent", None) if answered_by is None else (OTHER[answered_by], None)
+        sides: tuple[Side | None, ...] = (
+            ("client", "agent", None) if answered_by is None else (OTHER[answered_by], None)
+        )
         return sorted((a for s in sides if (a := self._asked[s].get(key)) is not None), key=lambda a: a.line)
 
     def remove(self, request_id: Any, asked: Asked) -> None:
@@ -89,4 +91,4 @@ class Pending:
 def _key(request_id: Any) -> Any:
     if isinstance(request_id, str) and len(request_id) > _LONG:
         return sha256(request_id.encode()).digest()
-    return request_id if isinstance(request_id, str | int | None) else repr(type(request_id))
+    return request_id if isinstance(request_id, str | int) else None  # no other is an id

@@ -8,7 +8,7 @@ from msgspec import UNSET, Raw, Struct
 
 from .._variants import CatchAll, UnknownVariant
 from .conversation import Seen
-from .updates import blocks, location, update
+from .updates import blocks, kind_of, location, update
 from .words import brief, identified, joined, many, quoted, safe, sized
 
 _MOST = 100  # characters of a summary that no rule was made for
@@ -72,7 +72,12 @@ def _error(error: Any) -> str:
 def _hello(it: Any) -> str:
     who = next((w for n in ("client_info", "agent_info", "info") if (w := getattr(it, n, None)) is not None), None)
     offered = getattr(it, "auth_methods", None)
-    auth = "sign in by " + ", ".join(brief(getattr(m, "id", None) or getattr(m, "method_id", "?"), 20) for m in offered[:3]) if offered else ""
+    auth = (
+        "sign in by "
+        + ", ".join(brief(getattr(m, "id", None) or getattr(m, "method_id", "?"), 20) for m in offered[:3])
+        if offered
+        else ""
+    )
     name = f"{brief(who.title or who.name, 30)} {brief(who.version, 20)}" if who is not None else ""
     return joined(f"protocol {it.protocol_version}", name, auth)
 
@@ -100,15 +105,14 @@ def _permission(it: Any) -> str:
 
 
 def _outcome(it: Any) -> str:
-    outcome = it.outcome
-    chosen = getattr(outcome, "option_id", None)
-    if isinstance(outcome, UnknownVariant):
-        return f"unknown {brief(outcome.tag)}"
-    return f"selected {brief(chosen, 40)}" if chosen is not None else brief(outcome.outcome)
+    chosen = getattr(it.outcome, "option_id", None)
+    return f"selected {brief(chosen, 40)}" if chosen is not None else brief(kind_of(it.outcome, "outcome"))
 
 
 def _write(it: Any) -> str:
-    return joined(brief(it.path), many(it.content.count("\n") + (not it.content.endswith("\n") and it.content != ""), "line"))
+    return joined(
+        brief(it.path), many(it.content.count("\n") + (not it.content.endswith("\n") and it.content != ""), "line")
+    )
 
 
 def _read(it: Any) -> str:
@@ -122,12 +126,21 @@ def _command(it: Any) -> str:
 def _exit(it: Any) -> str:
     if it is None:
         return "still running"
-    return f"signal {brief(it.signal)}" if it.signal is not None else f"exit {'unknown' if it.exit_code is None else it.exit_code}"
+    return (
+        f"signal {brief(it.signal)}"
+        if it.signal is not None
+        else f"exit {'unknown' if it.exit_code is None else it.exit_code}"
+    )
 
 
 def _output(it: Any) -> str:
     cut = "cut" if it.truncated else ""
-    return joined(_exit(it.exit_status), f"{sized(len(it.output.encode('utf-8', 'replace')))} of output", cut, quoted(it.output, 40) if it.output else "")
+    return joined(
+        _exit(it.exit_status),
+        f"{sized(len(it.output.encode('utf-8', 'replace')))} of output",
+        cut,
+        quoted(it.output, 40) if it.output else "",
+    )
 
 
 def _elicitation(it: Any) -> str:
@@ -145,7 +158,9 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "LoadSessionResponse": _session_made,
     "ResumeSessionResponse": _session_made,
     "ForkSessionResponse": _session_made,
-    "ListSessionsResponse": lambda it: joined(many(len(it.sessions), "session"), "more to come" if it.next_cursor else ""),
+    "ListSessionsResponse": lambda it: joined(
+        many(len(it.sessions), "session"), "more to come" if it.next_cursor else ""
+    ),
     "PromptRequest": lambda it: blocks(it.prompt),
     "PromptResponse": lambda it: str(getattr(it, "stop_reason", "")),
     "SessionNotification": lambda it: update(it.update),
@@ -174,7 +189,8 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "AuthenticateRequest": lambda it: brief(it.method_id, 40),
     "LoginAuthRequest": lambda it: brief(it.method_id, 40),
     **dict.fromkeys(
-        (f"CreateElicitationRequest{m}{s}" for m in ("Form", "Url", "Other") for s in ("Session", "Request")), _elicitation
+        (f"CreateElicitationRequest{m}{s}" for m in ("Form", "Url", "Other") for s in ("Session", "Request")),
+        _elicitation,
     ),
     **dict.fromkeys(
         (f"CreateElicitationResponse{action}" for action in ("Accept", "Decline", "Cancel", "Other")),

@@ -137,4 +137,3 @@ class Tally:
         totals.methods = dict(sorted(totals.methods.items(), key=lambda item: (-item[1], item[0])))
         totals.seconds = between(self._first, self._last)
         return totals
-

@@ -1,4 +1,4 @@
-"""What a message has that its schema does not know, though it reads it: kept variants, catch-alls, open enumerations."""
+"""What a message has that its schema reads but does not know: variants that were kept, values of open enumerations."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -26,9 +26,10 @@ def unknowns(message: Any) -> Steps:
 
 
 def _look(value: Any) -> Steps | None:
-    look = _LOOKS.get(type(value))
+    kind = cast("type[object]", value.__class__)
+    look = _LOOKS.get(kind)
     if look is None:
-        look = _LOOKS[type(value)] = _look_for(type(value))
+        look = _LOOKS[kind] = _look_for(kind)
     return look(value)
 
 
@@ -100,7 +101,6 @@ def _may_hold(kind: Any) -> bool:
         return any(map(_may_hold, parts))
     if not isinstance(kind, type):
         return False
-    plain = cast("type", kind)
-    if issubclass(plain, OpenInt32Enum) or (issubclass(plain, Enum) and not issubclass(plain, OpenStrEnum)):
+    if issubclass(kind, OpenInt32Enum) or (issubclass(kind, Enum) and not issubclass(kind, OpenStrEnum)):
         return False  # error codes are free
-    return plain not in _PLAIN
+    return kind not in _PLAIN

@@ -8,7 +8,9 @@ from msgspec import UNSET
 
 # Control characters move the cursor and colour a terminal; directional marks reorder what is read; lone surrogates
 # cannot be written. All are shown as escapes. U+200C and U+200D, which emoji and some scripts need, are not among them.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]")
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
 QUOTE = 60
 """Longer quotes are cut, in characters."""
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, TextIO
+from typing import BinaryIO, Literal, Protocol, TextIO, cast
 
 from msgspec import Struct
 
@@ -198,8 +198,8 @@ def _standard_input() -> BinaryIO:
 def _standard_output() -> TextIO:
     """Prepare the standard output: what it cannot write is shown as escapes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    return sys.stdout
+        cast("io.TextIOWrapper[io.BufferedWriter]", sys.stdout).reconfigure(errors="backslashreplace")
+    return cast("TextIO", sys.stdout)
 
 
 def _style(stream: TextIO, colour: str) -> Style:

@@ -21,13 +21,14 @@ _DEPTH = 3  # how many objects may lie around a message
 _START = b'{"jsonrpc"'
 _BRACE, _BRACKET = b"{["
 
-_SIDES: dict[str, Side] = {"client": "client", "editor": "client", "c": "client", "host": "client"}
-_SIDES |= {"agent": "agent", "server": "agent", "a": "agent"}
-_AWAY = ("->", "-->", ">>", ">", "→", "=>", "⇒", "⟶", "send", "sent", "sending", "out", "outgoing", "outbound")
-_AWAY += ("write", "wrote", "tx", "to")
-_HERE = ("<-", "<--", "<<", "<", "←", "<=", "⇐", "⟵", "recv", "received", "receive", "receiving", "in", "incoming")
-_HERE += ("inbound", "read", "rx", "from")
-_STREAMS = ("stdin", "stdout")
+_SIDES: dict[str, Side] = {"client": "client", "editor": "client", "host": "client", "c": "client"}
+_SIDES.update({"agent": "agent", "server": "agent", "a": "agent"})
+_WAYS = {
+    True: "-> --> >> > → => ⇒ ⟶ send sent sending out outgoing outbound write wrote tx to",
+    False: "<- <-- << < ← <= ⇐ ⟵ recv received receive receiving in incoming inbound read rx from",
+}
+_AWAY, _HERE = (frozenset(words.split()) for words in _WAYS.values())
+_STREAMS: dict[str, Side] = {"stdin": "client", "stdout": "agent"}
 _WORD = re.compile(r"-{0,2}>{1,2}|<{1,2}-{0,2}|<=|=>|[→←⇒⇐⟶⟵]|(?<![^\W_])[a-z]+?(?:2[ac])?(?![^\W_])")
 
 
@@ -175,7 +176,7 @@ def direction(text: str) -> tuple[Side | None, bool | None]:
         # Programs read their input and write their output, so these streams are the agent's.
         stream = next((word for word in words if word in _STREAMS), None)
         if stream is not None:
-            return ("client" if stream == "stdin" else "agent"), None
+            return (_STREAMS[stream], None)
         return None, (ways[-1][1] if ways else None)
     place, side = named[0]
     if not ways:

@@ -100,7 +100,9 @@ class PageView:
         if seen.method != "initialize" or seen.sender is None:
             return
         said = getattr(seen.message, "params", None) or getattr(seen.message, "result", None)
-        who = next((w for n in ("client_info", "agent_info", "info") if (w := getattr(said, n, None)) is not None), None)
+        who = next(
+            (w for n in ("client_info", "agent_info", "info") if (w := getattr(said, n, None)) is not None), None
+        )
         if who is not None:
             self._names[seen.sender] = brief(f"{who.title or who.name} {who.version}", 40)
 
@@ -111,6 +113,7 @@ class PageView:
             "base-uri 'none'; form-action 'none'"
         )
         first, *facts = [(line.strip(), _TONES.get(colour, "")) for line, colour in closing(totals)]
+        told = "".join(f'<li class="{tone}">{markup(fact)}</li>' for fact, tone in facts)
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -118,7 +121,7 @@ class PageView:
             f"<title>{_TITLE}: {markup(Path(self._source).name)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
             f'<header>\n<h1>{_TITLE}</h1>\n<p class="source"><code>{markup(self._source)}</code></p>\n'
             f'<div class="facts" data-fine="{str(totals.is_fine).lower()}"><strong>{markup(first[0])}</strong>\n'
-            f"<ul>{''.join(f'<li class="{tone}">{markup(fact)}</li>' for fact, tone in facts)}</ul></div>\n"
+            f"<ul>{told}</ul></div>\n"
             f"{self._limits()}</header>\n<main>\n{chart(self._calls)}{self._filter(totals)}"
             f'<section class="diagram">\n{self._actors()}{"".join(self._rows)}</section>\n'
             '<p class="nothing" id="nothing" hidden>No message fits the filter.</p>\n'
@@ -143,17 +146,17 @@ class PageView:
 
     def _filter(self, totals: Totals) -> str:
         groups = {
-            "kind": [k for k in ("request", "notification", "response", "error", "broken")],
+            "kind": ["request", "notification", "response", "error", "broken"],
             "from": ["client", "agent"],
             "flag": ["problem", "repair", "unknown"],
         }
         fields = "".join(
-            f'<fieldset><legend>{name}</legend>{"".join(_toggle(name, value) for value in values)}</fieldset>\n'
+            f"<fieldset><legend>{name}</legend>{''.join(_toggle(name, value) for value in values)}</fieldset>\n"
             for name, values in groups.items()
         )
         if len(self._sessions) > 1:
             chosen = sorted(self._sessions, key=lambda s: -self._sessions[s])[:8]
-            fields += f'<fieldset><legend>session</legend>{"".join(_toggle("session", s) for s in chosen)}</fieldset>\n'
+            fields += f"<fieldset><legend>session</legend>{''.join(_toggle('session', s) for s in chosen)}</fieldset>\n"
         return (
             f'<div class="filter" id="filter" hidden>\n{fields}<div class="tools">'
             '<input id="search" type="search" placeholder="Filter by any text" aria-label="Filter by any text">'
@@ -164,9 +167,12 @@ class PageView:
 
 
 _LEGEND = (
-    "<footer><p>A full line is a request or a notification, a broken one a response. Messages unfold; pieces of one text "
-    "are put together. Colours of tool calls: "
-    + " ".join(f'<span class="tag s-{s}">{s.replace("_", " ")}</span>' for s in ("pending", "permission", "in_progress", "completed", "failed"))
+    "<footer><p>A full line is a request or a notification, a broken one a response. Messages unfold; pieces of one "
+    "text are put together. Colours of tool calls: "
+    + " ".join(
+        f'<span class="tag s-{s}">{s.replace("_", " ")}</span>'
+        for s in ("pending", "permission", "in_progress", "completed", "failed")
+    )
     + "</p></footer>\n"
 )
 

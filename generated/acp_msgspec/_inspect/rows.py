@@ -12,7 +12,11 @@ from .words import brief, identified, markup, markup_lines, sized
 
 _LONGEST = 20_000  # characters of one message's JSON
 _LONGEST_TEXT = 20_000  # characters of a text that was put together
-_CHUNKS = {"user_message_chunk": "user message", "agent_message_chunk": "agent message", "agent_thought_chunk": "agent thought"}
+_CHUNKS = {
+    "user_message_chunk": "user message",
+    "agent_message_chunk": "agent message",
+    "agent_thought_chunk": "agent thought",
+}
 
 
 def row(seen: Seen, call: Call | None, *, whole: bool) -> str:
@@ -25,18 +29,23 @@ def row(seen: Seen, call: Call | None, *, whole: bool) -> str:
         "session": seen.session or "",
     }
     data = " ".join(f'data-{name}="{markup(value)}"' for name, value in attributes.items())
+    diffs = "".join(map(_diff, diffs_of(seen)))
     anchor = f' id="l{seen.line}"' if not seen.part else ""
     return (
         f'<details class="row {attributes["kind"]} {seen.sender or "nobody"}"{anchor} {data}>\n'
         f"<summary>{_head(seen, flags)}</summary>\n"
-        f'<div class="body">{_links(seen, call)}{_findings(seen)}{"".join(map(_diff, diffs_of(seen)))}{_json(seen, whole=whole)}</div>\n'
+        f'<div class="body">{_links(seen, call)}{_findings(seen)}{diffs}{_json(seen, whole=whole)}</div>\n'
         "</details>\n"
     )
 
 
 def _flags(seen: Seen) -> list[str]:
     unpaired = seen.is_answer and seen.asked is None
-    found = {"problem": seen.problem is not None, "repair": bool(seen.repairs), "unknown": bool(seen.unknown) or unpaired}
+    found = {
+        "problem": seen.problem is not None,
+        "repair": bool(seen.repairs),
+        "unknown": bool(seen.unknown) or unpaired,
+    }
     return [flag for flag, is_so in found.items() if is_so]
 
 
@@ -100,7 +109,7 @@ def _diff(diff: FileDiff) -> str:
         for mark, text in diff.lines
     )
     more = f'<span class="hunk">… {diff.left_out:,} more lines\n</span>' if diff.left_out else ""
-    counts = f'<ins>+{diff.added:,}</ins> <del>−{diff.removed:,}</del>'
+    counts = f"<ins>+{diff.added:,}</ins> <del>\u2212{diff.removed:,}</del>"
     return (
         f'<figure class="diff"><figcaption><code>{markup(diff.path)}</code> {counts}</figcaption>'
         f"<pre>{lines}{more}</pre></figure>"

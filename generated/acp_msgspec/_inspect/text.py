@@ -20,10 +20,20 @@ class Style(NamedTuple):
     width: int = 0
 
 
-_COLOURS = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
+_COLOURS = {
+    "dim": "2",
+    "bold": "1",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
 # To the agent, to the client, unknown; an answer has a broken line, as in a sequence diagram.
 _ARROWS = {"client": ("→", "⇢"), "agent": ("←", "⇠"), None: ("·", "·")}
 _ASCII = {"client": ("->", "~>"), "agent": ("<-", "<~"), None: ("..", "..")}
+_KINDS = {"error": "error response", "invalid": "other JSON"}
 _METHOD = 30  # columns
 
 
@@ -110,9 +120,9 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
     of = f"{totals.shown:,} of " if totals.shown != totals.messages + totals.broken.number else ""
     took = f" in {lasting(totals.seconds)}" if totals.seconds else ""
     sessions = f", {many(totals.sessions, 'session')}" if totals.sessions else ""
-    yield f"{of}{many(totals.messages, 'message')} in {many(totals.lines, 'line')}, {sized(totals.bytes)}{took}{sessions}", "bold"
-    kinds = {"request": "request", "notification": "notification", "response": "response", "error": "error response"}
-    told = [many(totals.kinds[kind], name) for kind, name in kinds.items() if totals.kinds[kind]]
+    found = f"{many(totals.messages, 'message')} in {many(totals.lines, 'line')}"
+    yield f"{of}{found}, {sized(totals.bytes)}{took}{sessions}", "bold"
+    told = [many(number, _KINDS.get(kind, kind)) for kind, number in totals.kinds.items() if number]
     if told:
         yield f"  {', '.join(told)}", ""
         ways = {"client": "client to agent", "agent": "agent to client"}

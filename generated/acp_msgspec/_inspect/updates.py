@@ -20,9 +20,16 @@ def location(path: str, line: int | None) -> str:
     return brief(path) if line is None else f"{brief(path)}:{line}"
 
 
+def kind_of(it: Any, tag_field: str = "type") -> str:
+    """Give the tag of a variant, with a question mark where its schema does not know it."""
+    if isinstance(it, UnknownVariant):
+        return f"?{it.tag}"
+    return f"{'?' if isinstance(it, CatchAll) else ''}{getattr(it, tag_field)}"
+
+
 def block(it: Any, most: int = QUOTE) -> str:
     """Sum up a content block."""
-    match it.type if not isinstance(it, UnknownVariant) else "":
+    match kind_of(it):
         case "text":
             return quoted(it.text, most)
         case "image" | "audio" as kind:
@@ -31,8 +38,8 @@ def block(it: Any, most: int = QUOTE) -> str:
             return f"link {brief(it.uri)}"
         case "resource":
             return f"resource {brief(it.resource.uri)}"
-        case _:
-            return f"unknown {brief(it.tag if isinstance(it, UnknownVariant) else it.type)}"
+        case unknown:
+            return f"unknown {brief(unknown.strip('?'))}"
 
 
 def blocks(given: list[Any]) -> str:
@@ -45,13 +52,12 @@ def blocks(given: list[Any]) -> str:
 
 def update(it: Any) -> str:
     """Sum up a session update."""
-    if isinstance(it, UnknownVariant):
-        return f"unknown {brief(it.tag)}"
-    tag = str(it.session_update)
+    tag = kind_of(it, "session_update")
     who = _CHUNKS.get(tag)
     if who is not None:
-        content = it.content
-        return f"{who} {blocks(content) if isinstance(content, list) else block(content)}" if content else who  # pyright: ignore[reportUnknownArgumentType]
+        content: Any = it.content
+        given: list[Any] = [*content] if isinstance(content, list) else [content]
+        return f"{who} {blocks(given)}" if content else who
     match tag:
         case "tool_call" | "tool_call_update":
             return tool_call(it, tag)
@@ -62,11 +68,16 @@ def update(it: Any) -> str:
         case "plan_update":
             return joined("plan", brief(it.plan.plan_id, 24), _plan(getattr(it.plan, "entries", [])))
         case "available_commands_update":
-            return joined(many(len(it.available_commands), "command"), ", ".join(brief(c.name, 20) for c in it.available_commands[:5]))
+            return joined(
+                many(len(it.available_commands), "command"),
+                ", ".join(brief(c.name, 20) for c in it.available_commands[:5]),
+            )
         case "current_mode_update":
             return f"mode {brief(it.current_mode_id, 40)}"
         case "config_option_update":
-            return ", ".join(f"{brief(o.id, 24)} = {brief(o.current_value, 24)}" for o in it.config_options[:3] if hasattr(o, "id"))
+            return ", ".join(
+                f"{brief(o.id, 24)} = {brief(o.current_value, 24)}" for o in it.config_options[:3] if hasattr(o, "id")
+            )
         case "session_info_update":
             return f"title {quoted(it.title)}" if it.title else "session info"
         case "usage_update":
@@ -84,7 +95,7 @@ def update(it: Any) -> str:
         case "terminal_output_chunk":
             return f"terminal {brief(it.terminal_id, 24)}, {sized(len(it.data) * 3 // 4)}"
         case _:
-            return f"unknown {brief(tag)}" if isinstance(it, CatchAll) else brief(tag)
+            return f"unknown {brief(tag[1:])}" if tag.startswith("?") else brief(tag)
 
 
 def tool_call(it: Any, tag: str = "tool_call") -> str:
@@ -101,8 +112,7 @@ def tool_content(given: list[Any]) -> str:
     if not given:
         return ""
     first = given[0]
-    tag = first.tag if isinstance(first, UnknownVariant) else first.type
-    match tag if not isinstance(first, UnknownVariant) else "":
+    match kind_of(first):
         case "diff" if hasattr(first, "path"):
             shown = f"diff of {brief(first.path)}"
         case "diff":
@@ -112,8 +122,8 @@ def tool_content(given: list[Any]) -> str:
             shown = f"terminal {brief(first.terminal_id, 24)}"
         case "content":
             shown = block(first.content, 40)
-        case _:
-            shown = f"unknown {brief(tag)}"
+        case unknown:
+            shown = f"unknown {brief(unknown.strip('?'))}"
     return joined(shown, f"{len(given) - 1} more" if len(given) > 1 else "")
 
 
