@@ -42,7 +42,7 @@ class Problem(Struct, frozen=True):
     code: int | None = None
 
 
-class Seen(Struct):
+class Seen(Struct, gc=False):
     """One message of a log, or a line that holds none.
 
     `part` is the place in a batch, from 0. `kind` is "invalid" for JSON that is no message, "broken" for what is no

@@ -45,7 +45,8 @@ class TextView:
         self._write = write
         self._style = style
         self._arrows = _ARROWS if style.unicode else _ASCII
-        self._sessions: set[str] = set()
+        self._sessions: dict[str, str] = {}
+        self._several = False
         self._timed = False
 
     def show(self, seen: Seen) -> None:
@@ -80,7 +81,8 @@ class TextView:
             columns = f"{'broken':{_METHOD}} {sized(seen.size):>8}  {safe(what)}"
             return self._line(self._paint(place + time, "dim"), "!", columns, "red", len(place + time))
         call, answer = self._arrows[seen.sender]
-        name = brief(seen.method or ("unknown request" if seen.is_answer else "no message"), 60)
+        name = seen.method or ("unknown request" if seen.is_answer else "no message")
+        name = name if len(name) <= 60 else brief(name)
         if seen.id is not UNSET:
             name += f" {identified(seen.id)}"
         told = summary(seen)
@@ -95,9 +97,12 @@ class TextView:
         """Name the session of a message, once the log is known to have several."""
         if seen.session is None:
             return ""
-        if len(self._sessions) < 2:
-            self._sessions.add(seen.session)
-        return f"  ({safe(brief(seen.session, 24))})" if len(self._sessions) > 1 else ""
+        if seen.session not in self._sessions:
+            if len(self._sessions) > 1000:
+                self._sessions.clear()
+            self._several = self._several or bool(self._sessions)
+            self._sessions[seen.session] = f"  ({safe(brief(seen.session, 24))})"
+        return self._sessions[seen.session] if self._several else ""
 
     def _line(self, place: str, arrow: str, columns: str, colour: str, used: int) -> str:
         room = self._style.width - used - len(arrow) - 3

@@ -32,7 +32,7 @@ _STREAMS: dict[str, Side] = {"stdin": "client", "stdout": "agent"}
 _WORD = re.compile(r"-{0,2}>{1,2}|<{1,2}-{0,2}|<=|=>|[→←⇒⇐⟶⟵]|(?<![^\W_])[a-z]+?(?:2[ac])?(?![^\W_])")
 
 
-class Entry(Struct):
+class Entry(Struct, gc=False):
     """A message as it stands in a log.
 
     `outward` is true where the mark says that the side which keeps the log has sent it, false where it got it; a mark
@@ -170,14 +170,16 @@ def direction(text: str) -> tuple[Side | None, bool | None]:
     A side that stands before an arrow or a verb is its subject, one behind it its object: `agent ->`, `-> agent`.
     """
     words = _WORD.findall(text.lower().replace("_", " ").replace("2", " to "))
-    named = [(place, _SIDES[word]) for place, word in enumerate(words) if word in _SIDES]
+    named: list[tuple[int, Side]] = [(place, _SIDES[word]) for place, word in enumerate(words) if word in _SIDES]
     ways = [(place, word in _AWAY) for place, word in enumerate(words) if word in _AWAY or word in _HERE]
+    if len(named) == 1 and len(words[named[0][0]]) == 1:  # a letter means a side only beside another
+        named = []
     if not named:
         # Programs read their input and write their output, so these streams are the agent's.
         stream = next((word for word in words if word in _STREAMS), None)
         if stream is not None:
             return (_STREAMS[stream], None)
-        return None, (ways[-1][1] if ways else None)
+        return None, next((away for at, away in reversed(ways) if words[at] not in ("to", "from")), None)
     place, side = named[0]
     if not ways:
         return side, None

@@ -15,7 +15,7 @@ _CHUNK = 1024 * 1024
 _PAUSE = 0.1  # seconds between two looks at a file that may grow
 
 
-class Line(Struct):
+class Line(Struct, gc=False):
     """One line: its number, from 1, and its bytes without the end; None where it is longer than the limit.
 
     `size` is its length in bytes. `ended` is false for a last line that nothing ends.

@@ -103,9 +103,9 @@ class Tally:
         totals.kinds[seen.kind] += 1
         totals.senders[seen.sender or "unknown"] += 1
         if seen.session is not None and len(self._sessions) < _MOST_METHODS:
-            self._sessions.add(brief(seen.session, 100))
+            self._sessions.add(seen.session if len(seen.session) <= 100 else brief(seen.session, 100))
         if seen.method is not None and not seen.is_answer:
-            method = brief(seen.method, 80)
+            method = seen.method if len(seen.method) <= 80 else brief(seen.method, 80)
             if method not in totals.methods and len(totals.methods) >= _MOST_METHODS:
                 method = _OTHERS
             totals.methods[method] = totals.methods.get(method, 0) + 1
