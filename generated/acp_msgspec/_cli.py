@@ -157,10 +157,9 @@ def _give_up_output() -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is no number of messages")
-    return number
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of messages")
+    return int(text)
 
 
 def _version() -> str:

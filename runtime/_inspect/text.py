@@ -33,7 +33,7 @@ _COLOURS = {
 # To the agent, to the client, unknown; an answer has a broken line, as in a sequence diagram.
 _ARROWS = {"client": ("→", "⇢"), "agent": ("←", "⇠"), None: ("·", "·")}
 _ASCII = {"client": ("->", "~>"), "agent": ("<-", "<~"), None: ("..", "..")}
-_KINDS = {"error": "error response", "invalid": "other JSON"}
+_KINDS = {"error": ("error response",), "invalid": ("value that is no message", "values that are no message")}
 _METHOD = 30  # columns
 
 
@@ -42,7 +42,7 @@ class TextView:
 
     def __init__(self, write: Callable[[str], object], style: Style) -> None:
         """Keep where and how to write."""
-        self._write = write
+        self._write = write if style.unicode else lambda text: write(text.replace("…", "..."))
         self._style = style
         self._arrows = _ARROWS if style.unicode else _ASCII
         self._sessions: dict[str, str] = {}
@@ -127,7 +127,7 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
     sessions = f", {many(totals.sessions, 'session')}" if totals.sessions else ""
     found = f"{many(totals.messages, 'message')} in {many(totals.lines, 'line')}"
     yield f"{of}{found}, {sized(totals.bytes)}{took}{sessions}", "bold"
-    told = [many(number, _KINDS.get(kind, kind)) for kind, number in totals.kinds.items() if number]
+    told = [many(number, *_KINDS.get(kind, (kind,))) for kind, number in totals.kinds.items() if number]
     if told:
         yield f"  {', '.join(told)}", ""
         ways = {"client": "client to agent", "agent": "agent to client"}
