@@ -101,10 +101,17 @@ def chunk(text: str) -> str:
     return update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
 
 
-def run(*arguments: str, **options: Any) -> Run:
-    """Run the command in a process of its own."""
-    settings = {"env": ENVIRONMENT, "cwd": ROOT, "timeout": 120, **options}
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, check=False, **settings)
+def run(*arguments: str, given: bytes = b"", **environment: str) -> Run:
+    """Run the command in a process of its own, with `given` as its standard input."""
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=ROOT,
+        env={**ENVIRONMENT, **environment},
+        input=given,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

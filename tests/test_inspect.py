@@ -177,7 +177,7 @@ def test_marks_decide_between_equal_ids(inspect: Inspect) -> None:
         (("--perspective", "agent"), "agent"),
     ):
         run = inspect.json(*lines, options=options)
-        assert [m["from"] for m in run.messages][0] == first
+        assert run.messages[0]["from"] == first
     run = inspect.json(*lines)
     assert [(m["request_line"], m["latency"]) for m in run.messages[2:]] == [(2, 1.25), (1, 50399.0)]
     assert run.status == 0

@@ -28,7 +28,7 @@ def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
     return Inspect(tmp_path, capsys)
 
 
-def _on_terminal(*arguments: str, out: int | None = None, **environment: str) -> tuple[int, str]:
+def _on_terminal(arguments: list[str], out: int | None = None, **environment: str) -> tuple[int, str]:
     """Run the command on a terminal of 100 columns; with `out`, its standard output goes there instead."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, 100))
@@ -53,7 +53,7 @@ def _on_terminal(*arguments: str, out: int | None = None, **environment: str) ->
 def test_colour(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"{CANCEL}\n{chunk('x' * 500)}\nnoise\n", encoding="utf-8")
-    status, shown = _on_terminal(str(log))
+    status, shown = _on_terminal([str(log)])
     assert status == 1
     assert re.search(r"\x1b\[36m→\x1b\[0m \x1b\[36msession/cancel", shown)
     assert re.search(r"\x1b\[31m! No JSON object", shown)
@@ -62,17 +62,17 @@ def test_colour(tmp_path: Path) -> None:
     piped = run(str(log))
     assert "\x1b" not in piped.out + piped.err
     assert [line[:60] for line in plain.splitlines()] == [line[:60] for line in piped.out.splitlines()]
-    for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert "\x1b" not in _on_terminal(str(log), **settings)[1]
+    assert "\x1b" not in _on_terminal([str(log)], NO_COLOR="1")[1]
+    assert "\x1b" not in _on_terminal([str(log)], TERM="dumb")[1]
     assert "\x1b[36m" in run(str(log), "--color", "always").out
-    assert "\x1b" not in _on_terminal(str(log), "--color", "never")[1]
+    assert "\x1b" not in _on_terminal([str(log), "--color", "never"])[1]
 
 
 def test_progress(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"{chunk('x' * 1000)}\n" * 40_000, encoding="utf-8")
     with (tmp_path / "out").open("wb") as out:
-        status, shown = _on_terminal(str(log), out=out.fileno())
+        status, shown = _on_terminal([str(log)], out=out.fileno())
     assert status == 0
     assert re.search(r"\r\[#+ +\] +\d+%  [\d,]+ lines, \d+ MB/s", shown)
     assert shown.endswith("\r\x1b[K")  # it wipes itself away
@@ -81,14 +81,14 @@ def test_progress(tmp_path: Path) -> None:
 
 
 def test_standard_input() -> None:
-    done = run("-", input=CONVERSATION.read_bytes())
+    done = run("-", given=CONVERSATION.read_bytes())
     assert (done.status, done.err) == (1, "")
     assert done.out == run(str(CONVERSATION)).out
-    assert done.out == run("-", "--follow", input=CONVERSATION.read_bytes()).out
+    assert done.out == run("-", "--follow", given=CONVERSATION.read_bytes()).out
 
 
 def test_streams_that_cannot_show_arrows() -> None:
-    done = run(str(CONVERSATION), env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"})
+    done = run(str(CONVERSATION), PYTHONIOENCODING="ascii")
     assert "  -> session/prompt #2 " in done.out
     assert "  <~ session/prompt #2 " in done.out
     assert done.out.isascii()
@@ -129,7 +129,7 @@ class _Follower:
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
-        self.out = b""
+        self.out: bytes = b""
 
     def until(self, wanted: str) -> None:
         """Wait for a text in the output."""
@@ -295,7 +295,11 @@ def test_a_read_that_fails(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
             raise OSError(5, "Input/output error")
 
     inspect.log.touch()
-    monkeypatch.setattr(Path, "open", lambda *_: Failing())
+
+    def opened(*_: object) -> Failing:
+        return Failing()
+
+    monkeypatch.setattr(Path, "open", opened)
     assert inspect(str(inspect.log)) == (2, "", f"error: {inspect.log}: input/output error\n")
 
 

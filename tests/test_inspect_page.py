@@ -52,8 +52,10 @@ LOOK = """
       return { width: box(`#${id} .arrow`).width, line: view.getComputedStyle(arrow).borderTopStyle,
         head: view.getComputedStyle(arrow, "::after").right };
     });
-    const bars = all(".call").map((call) => [call.dataset.call, [...call.querySelectorAll("rect")].map((rect) =>
-      [rect.getAttribute("class"), Math.round(rect.getBoundingClientRect().left), rect.getBoundingClientRect().width > 0])]);
+    const bars = all(".call").map((call) => [call.dataset.call, [...call.querySelectorAll("rect")].map((rect) => {
+      const { left, width } = rect.getBoundingClientRect();
+      return [rect.getAttribute("class"), Math.round(left), width > 0];
+    })]);
     const states = all(".call .states").map((element) => element.textContent.replace(/\\s+/g, " ").trim());
     all("#l23").forEach((row) => { row.open = true; });
     for (let i = 0; i < 50 && !page.querySelector("#l23 .json .key"); i++) await soon();

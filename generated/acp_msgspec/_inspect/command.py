@@ -88,12 +88,12 @@ class _Inspection:
         lines = self._lines()
         page = PageView(options.html, options.file, options.limit) if options.html is not None else None
         text = TextView(self._out.write, _style(self._out, options.colour))
+        if page is not None:  # first, so that it has whatever was seen on the output when a Ctrl-C comes
+            self._views.append(page)
         if options.json:
             self._views.append(JsonView(self._out.write))
         elif page is None:
             self._views.append(text)
-        if page is not None:
-            self._views.append(page)
         try:
             self._read(lines)
         finally:
