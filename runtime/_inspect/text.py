@@ -42,7 +42,7 @@ class TextView:
 
     def __init__(self, write: Callable[[str], object], style: Style) -> None:
         """Keep where and how to write."""
-        self._write = write if style.unicode else lambda text: write(text.replace("…", "..."))
+        self._out = write
         self._style = style
         self._arrows = _ARROWS if style.unicode else _ASCII
         self._sessions: dict[str, str] = {}
@@ -112,6 +112,9 @@ class TextView:
             return f"{place}  {arrow} {columns}\n".rstrip(" \n") + "\n"
         head, rest = columns[:_METHOD], columns[_METHOD:]
         return f"{place}  {self._paint(arrow, colour)} {self._paint(head, colour)}{rest}\n"
+
+    def _write(self, text: str) -> None:
+        self._out(text if self._style.unicode else text.replace("…", "..."))
 
     def _note(self, mark: str, what: str, colour: str) -> str:
         return f"        {self._paint(f'{mark} {safe(what)}', colour)}\n"
