@@ -20,7 +20,7 @@ from tests.inspect_support import (
     tool_call,
     update,
 )
-from tests.support import golden
+from tests.support import ROOT, golden
 
 CANCEL = message(method="session/cancel", params={"sessionId": "s"})
 LIST = message(id=1, method="session/list", params={})
@@ -426,3 +426,25 @@ def test_nothing_in_a_log_reaches_the_terminal(inspect: Inspect) -> None:
         out = inspect.text(*lines, options=options).out
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", out)
         assert out.count("\n") < 40
+
+
+def test_the_documentation(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "guides" / "tools.md").read_text(encoding="utf-8")
+    log = re.search(r'```text title="wire.log"\n(.*?)```', page, re.DOTALL)
+    shown = re.search(r"```console\n\$ python -m acp_msgspec inspect wire.log\n(.*?)```", page, re.DOTALL)
+    assert log is not None
+    assert shown is not None
+    monkeypatch.chdir(inspect.log.parent)
+    inspect.log.write_text(log[1], encoding="utf-8")
+    assert inspect("wire.log") == (1, shown[1], "")
+    for key in inspect("wire.log", "--json").messages[0]:
+        assert f"`{key}`" in page
+    # Each mark of the table does what is said there; the path through it is that of a reader.
+    rows = re.findall(r"^\| (`.*`) \| (?:sent by the side|got by that side|the side that sent)", page, re.MULTILINE)
+    assert len(rows) == 3
+    for row in rows:
+        for mark in re.findall(r"`([^`]+)`", row):
+            assert ENTRIES.direction(mark) != NONE, mark
+    options = set(re.findall(r"--([a-z]+)", page.partition("| option | does |")[2].partition("\n\n")[0]))
+    assert options == {"errors", "only", "follow", "html", "limit", "json", "color"}
+    assert all(f"--{option}" in inspect("--help").out for option in options)
