@@ -21,6 +21,7 @@ ENTRIES: Any = importlib.import_module("acp_msgspec._inspect.entries")
 LINES: Any = importlib.import_module("acp_msgspec._inspect.lines")
 DIFFS: Any = importlib.import_module("acp_msgspec._inspect.diffs")
 MACHINE: Any = importlib.import_module("acp_msgspec._inspect.machine")
+SUMMARIES: Any = importlib.import_module("acp_msgspec._inspect.summaries")
 TALLY: Any = importlib.import_module("acp_msgspec._inspect.tally")
 CONVERSATION = CASES / "inspect" / "conversation.log"
 COMMAND = [sys.executable, "-m", "acp_msgspec", "inspect"]

@@ -1,17 +1,21 @@
 """The inspector: marks, pairs, schemas, what is odd, and every kind of bad input."""
 
+import importlib
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.inspect_support import (
     CONVERSATION,
     ENTRIES,
     LINES,
     MACHINE,
+    SUMMARIES,
     TALLY,
     Inspect,
     chunk,
@@ -20,6 +24,8 @@ from tests.inspect_support import (
     tool_call,
     update,
 )
+from tests.instances import Maker, Style
+from tests.schema_walk import LABELS, ROUTING, Schema
 from tests.support import ROOT, golden
 
 CANCEL = message(method="session/cancel", params={"sessionId": "s"})
@@ -303,6 +309,48 @@ def test_batches(inspect: Inspect) -> None:
     assert "\n  1[1]  → session/cancel" in inspect.text(f"-> [{LIST},{CANCEL}]").out
 
 
+SCRAPS = [
+    *(
+        b'{"jsonrpc":"2.0"',
+        b',"id":1',
+        b',"id":"x"',
+        b',"id":null',
+        b',"method":"session/update"',
+        b',"method":"initialize"',
+    ),
+    *(
+        b',"result":{',
+        b',"error":{"code":1,"message":""}',
+        b',"params":{',
+        b'"sessionId":"s"',
+        b',"update":{',
+        b"}",
+        b"}}",
+        b"\n",
+    ),
+    *(
+        b'"sessionUpdate":"tool_call","toolCallId":"t","title":"x"',
+        b',"content":[',
+        b"]",
+        b"[",
+        b"-> ",
+        b"<- ",
+        b"12:00:00 ",
+    ),
+    *(
+        b'"protocolVersion":2',
+        b'{"ts":1,"dir":"in","message":',
+        b'"\\ud800"',
+        CANCEL.encode(),
+        LIST.encode(),
+        b"{",
+        b",",
+    ),
+    *(
+        b'{"type":"diff","path":"/a","newText":"b"}',
+        b'"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}',
+    ),
+]
 BROKEN: dict[str, bytes] = {
     "noise": b"\x00\x01\x02 \xfe\xff \x1b[31m",
     "text": b"Traceback (most recent call last):",
@@ -448,3 +496,63 @@ def test_the_documentation(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
     options = set(re.findall(r"--([a-z]+)", page.partition("| option | does |")[2].partition("\n\n")[0]))
     assert options == {"errors", "only", "follow", "html", "limit", "json", "color"}
     assert all(f"--{option}" in inspect("--help").out for option in options)
+
+
+def _all_messages(label: str, style: Style) -> list[str]:
+    """Write each message that a schema allows, responses behind requests of their methods, under ids of their own."""
+    maker, lines = Maker(Schema(label), style), list[str]()
+    asks = {c.method: (c, p.given) for r in ROUTING if ROUTING[r] == "request" for c, p in maker.messages(r) if c}
+    for routing, kind in ROUTING.items():
+        for call, pair in maker.messages(routing):
+            request_id = len(lines)
+            if kind == "response":
+                _, ask = asks[call.method if call is not None else "initialize"]
+                if ask["method"] == "initialize":
+                    continue  # it would begin a new connection
+                lines += [json.dumps({**ask, "id": request_id}), json.dumps({**pair.given, "id": request_id})]
+            else:
+                lines.append(json.dumps({**pair.given, **({"id": request_id} if kind == "request" else {})}))
+    return lines
+
+
+@pytest.mark.parametrize("style", list(Style))
+@pytest.mark.parametrize("label", LABELS)
+def test_every_message_of_every_schema(
+    label: str, style: Style, inspect: Inspect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generic = SUMMARIES.generic
+
+    def without_rule(value: Any) -> str:
+        assert type(value).__name__ not in SUMMARIES.RULES, "its rule has failed"
+        return str(generic(value))
+
+    monkeypatch.setattr(SUMMARIES, "generic", without_rule)
+    lines = _all_messages(label, style)
+    run = inspect.json(*lines, options=["--schema", label])
+    assert [(m["line"], m["problem"]) for m in run.messages if m["problem"]] == []
+    assert [m["line"] for m in run.messages if m["repairs"]] == []
+    assert len(run.messages) == len(lines) > 60
+    assert run.summary["unpaired"]["number"] == 0
+    assert {m["method"] for m in run.messages if m["from"] is None} <= {"$/cancel_request", "mcp/message"}
+    assert max(len(m["summary"]) for m in run.messages) < 300
+    page = inspect.log.with_name("page.html")
+    assert inspect.text(*lines, options=["--schema", label, "--html", str(page)]).status == 0
+    assert page.read_text(encoding="utf-8").count('data-kind="') == len(lines)
+    # With the default schema as well, which the log does not always fit.
+    assert inspect.text(*lines).status in (0, 1)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(SCRAPS) | st.binary(max_size=12) | st.text(max_size=6).map(str.encode), max_size=30))
+def test_any_bytes_are_shown(inspect: Inspect, parts: list[bytes]) -> None:
+    inspect.log.write_bytes(b"".join(parts))
+    page = inspect.log.with_name("page.html")
+    for options in ([], ["--json"], ["--html", str(page)], ["--errors"]):
+        run = inspect(str(inspect.log), *options)
+        assert run.status in (0, 1, 2)
+        assert (run.err == "") is (run.status != 2)
+
+
+def test_no_rule_is_stale() -> None:
+    modules = [importlib.import_module(f"acp_msgspec.{label}") for label in LABELS]
+    assert [name for name in SUMMARIES.RULES if not any(hasattr(module, name) for module in modules)] == []

@@ -148,7 +148,7 @@ class _Inspection:
             size = path.stat().st_size
         except (OSError, ValueError) as why:
             raise InspectError(_told(options.file, why)) from None
-        if options.follow:
+        if options.follow and path.is_file():  # a pipe has no end that could be waited behind
             stream.close()
             self._following = Following(path, self._out.flush, self._changed)
             return self._guarded(self._following.lines())

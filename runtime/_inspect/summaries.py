@@ -29,8 +29,13 @@ def _summary(seen: Seen) -> str:
     part = message.result if seen.kind == "response" else message.params
     if isinstance(part, Raw):
         return brief(bytes(part)[: _MOST * 4].decode("utf-8", "replace"), _MOST)
-    rule = _RULES.get(type(part).__name__)
-    return rule(part) if rule is not None else generic(part)
+    rule = RULES.get(type(part).__name__)
+    if rule is not None:
+        try:
+            return rule(part)
+        except AttributeError:
+            pass  # a class of that name in a schema that is none of ours may have other fields
+    return generic(part)
 
 
 def generic(value: Any) -> str:
@@ -147,7 +152,7 @@ def _elicitation(it: Any) -> str:
     return joined(getattr(it, "mode", ""), quoted(it.message))
 
 
-_RULES: dict[str, Callable[[Any], str]] = {
+RULES: dict[str, Callable[[Any], str]] = {
     "InitializeRequest": _hello,
     "InitializeResponse": _hello,
     "NewSessionRequest": _session,
@@ -197,3 +202,4 @@ _RULES: dict[str, Callable[[Any], str]] = {
         lambda it: brief(it.action),
     ),
 }
+"""What is worth telling of each class of params and results, by the name of the class."""

@@ -154,7 +154,7 @@ class Conversation:
         if seen.method == "initialize":
             self._greeting(peeked.protocol_version, seen.line)
         if isinstance(peeked.session_id, str):
-            seen.session = peeked.session_id
+            seen.session = cut(peeked.session_id)
         if seen.sender is None:
             seen.sender = self._who_sends(seen.method or "", peeked.request_id)
         self._decode(seen, None)

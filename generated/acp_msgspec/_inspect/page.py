@@ -194,6 +194,8 @@ def _target(out: str, source: str) -> Path:
     """Check that a page can be written, before a long log is read for nothing."""
     try:
         path = Path(out).resolve()
+        if out == "-":
+            raise PageError("-: a page goes into a file")
         if path.is_dir():
             raise PageError(f"{out}: is a directory")
         if path.exists() and not path.is_file():

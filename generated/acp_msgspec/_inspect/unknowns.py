@@ -47,13 +47,14 @@ def _in_list(value: list[Any]) -> Steps | None:
 
 
 def _in_dict(value: dict[str, Any]) -> Steps | None:
-    return [(f"[{key!r}]{path}", what) for key, item in value.items() for path, what in _look(item) or ()]
+    return [(f"[{key[:80]!r}]{path}", what) for key, item in value.items() for path, what in _look(item) or ()]
 
 
 def _in_fields(value: Any) -> Steps | None:
     out: Steps | None = None
     for name, step in _WALKED[type(value)]:
-        found = _look(getattr(value, name))
+        item = getattr(value, name)
+        found = _look(item) if item is not None else None
         if found:
             out = [*(out or ()), *((step + path, what) for path, what in found)]
     return out

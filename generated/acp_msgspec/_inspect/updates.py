@@ -66,7 +66,7 @@ def update(it: Any) -> str:
         case "plan":
             return _plan(it.entries)
         case "plan_update":
-            return joined("plan", brief(it.plan.plan_id, 24), _plan(getattr(it.plan, "entries", [])))
+            return _plan_of(it.plan)
         case "available_commands_update":
             return joined(
                 many(len(it.available_commands), "command"),
@@ -125,6 +125,14 @@ def tool_content(given: list[Any]) -> str:
         case unknown:
             shown = f"unknown {brief(unknown.strip('?'))}"
     return joined(shown, f"{len(given) - 1} more" if len(given) > 1 else "")
+
+
+def _plan_of(it: Any) -> str:
+    kind = kind_of(it)
+    named = f"plan {brief(getattr(it, 'plan_id', ''), 24)}".rstrip()
+    if kind.startswith("?"):
+        return f"{named}, unknown {brief(kind[1:])}"
+    return joined(named, _plan(it.entries) if hasattr(it, "entries") else kind)
 
 
 def _plan(entries: list[Any]) -> str:
