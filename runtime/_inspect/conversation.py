@@ -1,6 +1,6 @@
 """Messages one after the other: who sent each, what it answers, and what is wrong with it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -92,25 +92,22 @@ class Conversation:
         self._fixed = label is not None
         self._home: Side = home
 
-    def read(self, line: Line) -> Iterator[Seen]:
+    def read(self, line: Line) -> Iterable[Seen]:
         """Read the messages of a line: one, those of a batch, or none and why."""
         if line.data is None:
-            yield _broken(line, f"The line is longer than {LIMIT // 1024 // 1024} MB, and was not read")
-            return
-        if not line.data.strip():
-            return
+            return (_broken(line, f"The line is longer than {LIMIT // 1024 // 1024} MB, and was not read"),)
+        if not line.data or line.data.isspace():
+            return ()
         try:
             entry = read_entry(line.data)
         except NoEntry as why:
-            yield _broken(line, str(why))
-            return
+            return (_broken(line, str(why)),)
         sender = entry.sender
         if sender is None and entry.outward is not None:
             sender = self._home if entry.outward else OTHER[self._home]
-        if entry.body[:1] == b"[":
-            yield from self._batch(line, entry, sender)
-        else:
-            yield self._one(line, entry.body, None, sender, entry.moment)
+        if entry.body.startswith(b"["):
+            return self._batch(line, entry, sender)
+        return (self._one(line, entry.body, None, sender, entry.moment),)
 
     def _batch(self, line: Line, entry: Entry, sender: Side | None) -> Iterator[Seen]:
         try:

@@ -54,7 +54,10 @@ def _in_fields(value: Any) -> Steps | None:
     out: Steps | None = None
     for name, step in _WALKED[type(value)]:
         item = getattr(value, name)
-        found = _look(item) if item is not None else None
+        look = _LOOKS.get(item.__class__, _look)
+        if look is _nothing:  # as for most: looking here is much quicker than a call
+            continue
+        found = look(item)
         if found:
             out = [*(out or ()), *((step + path, what) for path, what in found)]
     return out
