@@ -187,6 +187,20 @@ def test_follow(tmp_path: Path) -> None:
     assert "2 requests without an answer: line 1 session/prompt, line 1 session/prompt\n" in ended.out
 
 
+def test_a_pipe_is_followed_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with _following(str(pipe)) as follower:
+        with pipe.open("w", encoding="utf-8") as stream:
+            stream.write(f"{CANCEL}\n")
+            stream.flush()
+            follower.until("session/cancel")
+            stream.write(f"{CANCEL}\n")
+        out, err = follower.process.communicate(timeout=60)
+    assert (follower.process.returncode, err) == (0, b"")
+    assert b"2 messages in 2 lines" in out
+
+
 def test_follow_into_a_page(tmp_path: Path) -> None:
     log, page = tmp_path / "log", tmp_path / "page.html"
     log.write_text(f"{CANCEL}\n", encoding="utf-8")
@@ -263,6 +277,7 @@ def test_many_places_are_cut(inspect: Inspect) -> None:
         ("{log} --html {folder}/no/page.html", "error: {folder}/no/page.html: no such directory: {folder}/no\n"),
         ("{log} --html {log}", "error: {log}: is the log itself\n"),
         ("{log} --html {folder}/link", "error: {folder}/link: is the log itself\n"),
+        ("{log} --html -", "error: -: a page goes into a file\n"),
         ("{log} --html /dev/null", "error: /dev/null: is no plain file\n"),
         ("{log} --html {folder}/" + "x" * 300, "error: {folder}/" + "x" * 300 + ": file name too long\n"),
     ],

@@ -79,7 +79,7 @@
     for (let at = target; at; at = at.parentElement) {
       if (at.matches("details")) { at.open = true; at.hidden = false; }
     }
-    target.scrollIntoView({ block: "center" });
+    target.scrollIntoView();
   };
 
   for (const toggle of toggles) {
