@@ -213,6 +213,11 @@ def test_which_schema(inspect: Inspect) -> None:
     ]
     assert [m["line"] for m in run.messages if m["problem"]] == [7]
     assert [m["line"] for m in run.messages if m["repairs"] or m["unknown"]] == []
+    assert run.messages[6]["problem"] == {
+        "message": "Unknown method 'auth/login' to v1_unstable (--schema v2 knows it)",
+        "path": "$.method",
+        "code": -32601,
+    }
     # A new connection answers nothing of the last one.
     assert [a["line"] for a in run.summary["first_unanswered"]] == [3, 7]
     assert (run.summary["protocol_version"], run.summary["schema"]) == (1, "v1_unstable")

@@ -110,6 +110,16 @@ def test_broken_pipe_and_full_disk(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (2, "error: stdout: no space left on device\n")
 
 
+def test_closed_streams() -> None:
+    for closing, told in (
+        (">&-", "error: there is no standard output\n"),
+        ("<&-", "error: -: there is no standard input\n"),
+    ):
+        shell = f"{' '.join(COMMAND)} - {closing}"
+        done = subprocess.run(["bash", "-c", shell], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
 def test_interrupted(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     command = [*COMMAND, "-", "--html", str(page)]

@@ -1,7 +1,8 @@
 """The command line of the package: `python -m acp_msgspec …`.
 
 Each command has a module of its own, which knows nothing of arguments; here they are declared and read. Whatever a
-command can foresee going wrong is one line on stderr and exit status 1; wrong usage has exit status 2.
+command can foresee going wrong is one line on stderr and exit status 1; wrong usage has exit status 2. For `inspect`,
+1 says that something is wrong with the log, and 2 that it could not do its work.
 """
 
 import argparse
@@ -16,7 +17,8 @@ from ._vendor import ORIGIN, RELEASES, UPSTREAM_COMMIT, VERSION, VendorError, ve
 _PERSPECTIVE = "the side that kept the log, whose out and in its marks are; by default client"
 _INSPECT = """\
 Show a log of the wire, a line for each message: where and when, who sent it, method and id, size, what it says.
-Beneath it stand what was wrong (!), repaired (~) and unknown (?). A summary closes it.
+An arrow to the right is the client's, one to the left the agent's, and a broken one is an answer. Beneath stands what
+is wrong (!), was repaired (~) or is unknown (?). A summary closes it.
 
 Each line of FILE holds a JSON-RPC message, or a batch of them, as it is, behind a mark (12:00:01 ->, [time] agent:,
 C->A), or in an object ({"ts": 1.5, "dir": "in", "message": {...}}). Where no mark says who sent a message, its

@@ -196,7 +196,9 @@ def _standard_input() -> BinaryIO:
 
 def _standard_output() -> TextIO:
     """Prepare the standard output: what it cannot write is shown as escapes."""
-    stream: TextIO = sys.stdout
+    stream: TextIO | None = sys.stdout
+    if stream is None:
+        raise InspectError("there is no standard output")
     reconfigure = getattr(stream, "reconfigure", None)  # what stands for it in a test may have none
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")

@@ -13,7 +13,7 @@ from .clock import Moment, between
 from .entries import OTHER, Entry, NoEntry, Side, read_entry
 from .lines import LIMIT, Line
 from .pending import Asked, Pending
-from .schemas import label_for, schema
+from .schemas import LABELS, label_for, schema
 from .unknowns import unknowns
 
 Kind = Literal["request", "notification", "response", "error", "invalid", "broken"]
@@ -231,10 +231,15 @@ class Conversation:
 
     def _explain(self, seen: Seen) -> None:
         """Say what an unknown method may be: one of the other side's, or one of another schema."""
-        known = schema(self.label).methods.get(seen.method or "")
+        method = seen.method or ""
+        known = schema(self.label).methods.get(method)
         if known is not None and seen.sender is not None and seen.sender in known.handled_by:
-            here = f"{cut(seen.method or '')!r} is for the {seen.sender} to handle, and yet was sent by it"
+            here = f"{cut(method)!r} is for the {seen.sender} to handle, and yet was sent by it"
             seen.problem = Problem(f"{here} (are the marks those of the other side?)", "$.method", METHOD_NOT_FOUND)
+        elif known is None:
+            other = next((label for label in LABELS if method in schema(label).methods), None)
+            hint = f" to {self.label} (--schema {other} knows it)" if other is not None else f" to {self.label}"
+            seen.problem = Problem(f"Unknown method {cut(method)!r}{hint}", "$.method", METHOD_NOT_FOUND)
 
 
 def _peek(raw: Raw | UnsetType) -> _Peek:
