@@ -1,0 +1,47 @@
+"""A bar on a terminal, for files that take a while."""
+
+import time
+from typing import TextIO
+
+LEAST = 8 * 1024 * 1024
+"""Shorter files, in bytes, are done before anybody looks."""
+_PAUSE = 0.1  # seconds
+_WIDTH = 30
+_LINES = 500  # the clock is asked once in so many lines
+
+
+class Progress:
+    """Shows how much of a file was read."""
+
+    def __init__(self, stream: TextIO, total: int) -> None:
+        """Start with nothing read of `total` bytes."""
+        self._stream = stream
+        self._total = total
+        self._done = self._lines = 0
+        self._start = self._last = time.monotonic()
+        self._shown = False
+
+    def add(self, size: int) -> None:
+        """Take note of a line."""
+        self._done += size + 1
+        self._lines += 1
+        if self._lines % _LINES and size < LEAST:
+            return
+        now = time.monotonic()
+        if now - self._last >= _PAUSE:
+            self._last = now
+            self._draw(now - self._start)
+
+    def close(self) -> None:
+        """Wipe the bar away."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _draw(self, seconds: float) -> None:
+        part = min(self._done / self._total, 1.0)
+        bar = "#" * int(part * _WIDTH)
+        speed = self._done / seconds / 1e6
+        self._stream.write(f"\r[{bar:{_WIDTH}}] {part:4.0%}  {self._lines:,} lines, {speed:.0f} MB/s\x1b[K")
+        self._stream.flush()
+        self._shown = True
