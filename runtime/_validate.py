@@ -26,7 +26,7 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
     try:
         plain = msgspec.to_builtins(obj, enc_hook=_plain)
         msgspec.json.encode(plain)  # finds text that is no Unicode and numbers that JSON cannot carry
-    except (TypeError, NotImplementedError, OverflowError) as why:
+    except (TypeError, OverflowError) as why:
         raise ValidationError(f"The object holds what JSON cannot carry: {why}") from None
     except UnicodeEncodeError:
         raise ValidationError("The object holds text with a lone surrogate, which is no Unicode text") from None

@@ -165,7 +165,7 @@ def enc_hook(value: Any) -> Any:
         return _plain(value)
     if isinstance(value, UnknownVariant):
         return value.data
-    raise NotImplementedError(f"Encoding objects of type {type(value).__name__} is unsupported")
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
 
 
 def _plain(value: CatchAll) -> dict[str, Any]:
