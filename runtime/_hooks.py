@@ -25,7 +25,7 @@ def dec_hook(kind: type, value: Any) -> Any:
     """Read `value` as `kind` for msgspec."""
     if isinstance(kind, Hooked):
         return kind.read(value)
-    raise NotImplementedError(f"{kind!r} is no type of this package")
+    raise TypeError(f"{kind!r} is no type of this package")
 
 
 if TYPE_CHECKING:
