@@ -81,7 +81,7 @@ class Maker:
 
     def messages(self, routing: str) -> Iterator[tuple[Call | None, Pair]]:
         """Make whole JSON-RPC messages with all that a routing union carries; an error belongs to no call."""
-        ids = cycle(IDS)
+        ids = cycle(IDS if self.schema.null_id else IDS[1:])
         head = {"jsonrpc": "2.0"}
         for call in self.schema.calls(routing):
             for given, written in self.pairs(call.key):
@@ -93,7 +93,7 @@ class Maker:
                     method = {"method": call.method}
                     whole = {**head, **id_, **method, "params": given}
                     yield call, Pair(whole, {**method, **head, **id_, "params": written})
-        for given, written in self.pairs("Error") if ROUTING[routing] == "response" else ():
+        for given, written in self.pairs("Error") if ROUTING[routing] == "response" and "Error" in self.schema.defs else ():
             id_ = {"id": next(ids)}
             yield None, Pair({**head, **id_, "error": given}, {**head, **id_, "error": written})
 
