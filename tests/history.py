@@ -58,6 +58,9 @@ class Outcome:
     why: str = ""
     names: tuple[api.Entry, ...] = ()
     lost: tuple[str, ...] = ()
+    """Names that vanished by the doing of the generator's rules."""
+    moved: tuple[str, ...] = ()
+    """Names that vanished because upstream gave what they stand for a new key or title; `generate` asks to map them."""
 
 
 def collect(source: str) -> list[Past]:
@@ -192,7 +195,10 @@ def with_losses(outcomes: list[Outcome]) -> list[Outcome]:
             continue
         old = before.get(outcome.label)
         gone = api.lost_names(list(outcome.names), list(old.names)) if old is not None else []
-        found.append(replace(outcome, lost=tuple(f"{e.name} -> {now} ({e.stands_for})" for e, now in gone)))
+        known = {e.name for e in old.names} if old is not None else set[str]()
+        told = [(f"{e.name} -> {now} ({e.stands_for})", now in known) for e, now in gone]
+        lost = tuple(line for line, was_there in told if was_there)
+        found.append(replace(outcome, lost=lost, moved=tuple(line for line, was_there in told if not was_there)))
         before[outcome.label] = outcome
     return found
 
@@ -205,26 +211,28 @@ def pairs_of(outcomes: list[Outcome]) -> int:
 
 def table(outcomes: list[Outcome]) -> str:
     """Show what became of the files."""
-    rows = [("file", "module", "version", "definitions", "result", "names lost")]
+    rows = [("file", "module", "version", "definitions", "result", "lost", "moved")]
     for o in outcomes:
+        counts = (str(len(o.lost)), str(len(o.moved)))
         result = o.state if o.state == "ok" else f"{o.state}: {o.why}"
-        rows.append((o.shown, o.label, o.version or "-", str(o.definitions or "-"), result, str(len(o.lost))))
+        rows.append((o.shown, o.label, o.version or "-", str(o.definitions or "-"), result, *counts))
     # The result comes last, since it alone may be long.
-    order = (0, 1, 2, 3, 5, 4)
-    widths = [max(len(row[i]) for row in rows) for i in range(6)]
+    order = (0, 1, 2, 3, 5, 6, 4)
+    widths = [max(len(row[i]) for row in rows) for i in range(7)]
     lines = ["  ".join(row[i].ljust(widths[i]) if i != 4 else row[i] for i in order).rstrip() for row in rows]
     for o in outcomes:
         lines += [f"lost in {o.shown}: {name}" for name in o.lost]
+        lines += [f"moved by upstream in {o.shown}: {name}" for name in o.moved]
     return "\n".join(lines)
 
 
 def summary(outcomes: list[Outcome]) -> str:
     """Tell the figures in one line."""
     count = {state: sum(o.state == state for o in outcomes) for state in ("ok", "refused", "failed")}
-    lost = sum(len(o.lost) for o in outcomes)
+    lost, moved = sum(len(o.lost) for o in outcomes), sum(len(o.moved) for o in outcomes)
     return (
         f"{len(outcomes)} distinct files: {count['ok']} ok, {count['refused']} refused, {count['failed']} failed; "
-        f"{pairs_of(outcomes)} consecutive pairs, {lost} names lost"
+        f"{pairs_of(outcomes)} consecutive pairs, {lost} names lost, {moved} moved by upstream"
     )
 
 

@@ -107,9 +107,8 @@ class Maker:
         made: list[Pair] = []
         for row in range(count):
             given: Node = {}
-            # The tag comes first, then the order of the schema; a catch-all's own tag is no fixed one.
-            tag = branch.tag
-            written: Node = {tag.wire: tag.node["const"]} if tag else {}
+            # The tags come first, then the order of the schema; a catch-all's own tag is no fixed one.
+            written: Node = {p.wire: p.node["const"] for p in branch.properties if "const" in p.node and p.required}
             for entry, pairs in columns:
                 if pairs:
                     # The last value stays when there are no more: not every row repeats the long lists.
@@ -118,7 +117,7 @@ class Maker:
                         written[entry.wire] = out
                 elif "default" in entry.node:
                     written[entry.wire] = self.schema.complete(entry.node, entry.node["default"])
-            if branch.other_of is not None:
+            if branch.other_of is not None or branch.open:
                 given["_kept"] = written["_kept"] = FREE[0]
             elif self.style is Style.NOISY:
                 given["_lost"] = FREE[0]
@@ -149,12 +148,23 @@ class Maker:
         """Make the values of a type: one of each kind, or the first alone where little is asked."""
         options, nullable = core(node)
         found = [pair for option in options for pair in self._option(option)]
-        for option in options:
-            if option.get("type") == "integer":  # it takes what would otherwise be a number
-                found = [p for p in found if type(p.given) is type(p.written) or p.given > limits(option)[1]]
+        integers = [limits(option) for option in options if option.get("type") == "integer"]
+        if any(option.get("type") == "number" for option in options):
+            found = list(self._numbers(found, integers[0] if integers else None))
         if nullable and not (self.full and found):
             found += same(None)
         return found
+
+    def _numbers(self, found: list[Pair], integer: tuple[int, int] | None) -> Iterator[Pair]:
+        """Take from the values of a type with numbers the whole ones that its integers take, and write all others so."""
+        for given, written in found:
+            fits = integer is not None and type(given) is int and integer[0] <= given <= integer[1]
+            if type(given) is not int:
+                yield Pair(given, written)
+            elif not fits:
+                yield Pair(given, float(given))
+            elif type(written) is int:
+                yield Pair(given, given)
 
     def _option(self, node: Node) -> list[Pair]:
         key = self.schema.target(node)
@@ -180,6 +190,8 @@ class Maker:
                     items += self._values(node["items"])
                 lists = [items, items[-1:]] if self.full and len(items) > 1 else [items]
                 return [Pair([item.given for item in made], [item.written for item in made]) for made in lists]
+            case "object" if "properties" in node:
+                return [pair for branch in self.schema.flatten_inline(node) for pair in self._objects(branch)]
             case "object":
                 inner = node["additionalProperties"]
                 pairs = same(*FREE) if inner is True else self._values(inner)

@@ -241,12 +241,32 @@ def union_text(options: list[str]) -> str:
     return " | ".join(sorted(distinct))
 
 
+def _spelt_out(node: Any, names: bool = False) -> Any:
+    """Copy a schema with `{}` for `true` and a choice of constants for `enum`: early files use the short forms."""
+    if is_array(node):
+        return [_spelt_out(part) for part in node]
+    if not is_object(node):
+        return node
+    found: Node = {}
+    for word, part in node.items():
+        if names and part is True:
+            found[word] = {}
+        elif names or word not in ("const", "default", "enum"):
+            found[word] = _spelt_out(part, names=not names and word in ("properties", "$defs"))
+        else:
+            found[word] = part
+    if not names and is_array(node.get("enum")):
+        found["oneOf"] = [{"type": node.get("type", "string"), "const": value} for value in found.pop("enum")]
+        found.pop("type", None)
+    return found
+
+
 class Schema:
     """One schema file and its overrides."""
 
     def __init__(self, label: str, document: Node | None = None, overrides: Overrides | None = None) -> None:
         self.label = label
-        self.document = read_json(label) if document is None else document
+        self.document = read_json(label) if document is None else _spelt_out(document)
         self.defs: dict[str, Node] = self.document["$defs"]
         self.overrides = overrides or read_overrides(label)
 
@@ -268,7 +288,7 @@ class Schema:
             return "union"
         if choices:
             return "choice"
-        if node.get("type") == "object" and "additionalProperties" not in node:
+        if node.get("type") == "object" and ("properties" in node or "additionalProperties" not in node):
             return "struct"
         return "text" if node.get("type") == "string" else "plain" if "type" in node else "free"
 
@@ -283,6 +303,10 @@ class Schema:
     def flatten(self, key: str) -> list[Branch]:
         """List the shapes of an object definition: its own properties, then `allOf`'s, then a choice's."""
         return self._flatten(self.defs[key], PREFIX + key)
+
+    def flatten_inline(self, node: Node) -> list[Branch]:
+        """List the shapes of an object that stands inside a definition; of its pointers nothing is made."""
+        return self._flatten(node, PREFIX)
 
     def _flatten(self, node: Node, pointer: str) -> list[Branch]:
         if "$ref" in node:
@@ -365,8 +389,8 @@ class Schema:
     def listed(self, routing: str) -> list[str]:
         """List the definitions that a routing union carries, in order."""
         node = self.defs.get(routing)
-        if node is None:  # v1 has the protocol level at the top only
-            node = next(part for part in self.document["anyOf"] if part["title"] == "ProtocolLevel")
+        if node is None:  # v1 has the protocol level at the top only, in some files without a title
+            return [key for key, definition in self.defs.items() if definition.get("x-side") == "protocol"]
         first = node["anyOf"][0] if "anyOf" in node else node
         if "result" in first.get("properties", {}):
             parts = first["properties"]["result"]["anyOf"]

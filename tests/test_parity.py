@@ -356,7 +356,7 @@ class Walk:
         """Compare what is said of methods: `METHODS`, the enumerations, and who may send what."""
         wanted: dict[str, dict[str, Any]] = {}
         listed: set[str] = set()
-        for routing in ROUTING:
+        for routing in self.source.routings:
             for call in self.source.calls(routing):
                 listed.add(call.key)
                 entry = wanted.setdefault(call.method, {"handled_by": set[str]()})
