@@ -29,7 +29,7 @@ from generator.source import digest, load_single
 from generator.write import compare_or_write
 from tests.instances import Maker, Style
 from tests.round_trip import Judge
-from tests.schema_walk import Schema, read_overrides
+from tests.schema_walk import Schema, read_overrides, spelt_out
 from tests.support import imported
 
 VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+[\w.+-]*|(?<![0-9a-f])[0-9a-f]{12,40}(?![0-9a-f])")
@@ -157,7 +157,7 @@ def judge(past: Past) -> Outcome:
             return replace(made, state="refused", why=f"{place}#{why.pointer}: {why.problem}")
         made = replace(made, definitions=generated.summaries[0].definitions, names=tuple(names))
         compare_or_write(root, generated.files, [], check=False)
-        document = json.loads(past.data)
+        document = spelt_out(json.loads(past.data))
         complaint = _round_trips(root, past.label, Schema(past.label, document, read_overrides(past.label)))
     return replace(made, state="failed", why=complaint) if complaint else made
 

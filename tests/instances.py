@@ -7,7 +7,6 @@ means, and a patched one may be null.
 
 from collections.abc import Iterator
 from enum import Enum, auto
-from functools import cache
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -58,8 +57,24 @@ class Maker:
         self.schema = schema
         self.style = style
         self.full = style in (Style.MAXIMAL, Style.NOISY)
-        self.pairs = cache(self._pairs)
-        """The pairs of a definition. What is inside others and inside these is shared, and must not be changed."""
+        self._made: dict[str, list[Pair]] = {}
+        self._under_way: list[str] = []
+        self._cut: set[str] = set()
+
+    def pairs(self, key: str) -> list[Pair]:
+        """Make the pairs of a definition, none inside itself. They share their parts, and must not be changed."""
+        if key in self._made:
+            return self._made[key]
+        if key in self._under_way:
+            self._cut.add(key)
+            return []
+        self._under_way.append(key)
+        found = self._pairs(key)
+        self._under_way.pop()
+        self._cut.discard(key)
+        if not self._cut:  # else something is left out here that would be there elsewhere
+            self._made[key] = found
+        return found
 
     def _pairs(self, key: str) -> list[Pair]:
         kind = self.schema.kind(key)
@@ -70,8 +85,7 @@ class Maker:
             return [pair for pairs in made for pair in pairs]
         node = self.schema.defs[key]
         if kind == "enum":
-            known = [choice.get("const", self._stranger(choice)) for choice in self.schema.choices(node)]
-            return same(*known)
+            return self._members(node)
         return self._values(node)
 
     def alone(self, key: str) -> list[Pair]:
@@ -93,16 +107,25 @@ class Maker:
                     method = {"method": call.method}
                     whole = {**head, **id_, **method, "params": given}
                     yield call, Pair(whole, {**method, **head, **id_, "params": written})
-        for given, written in self.pairs("Error") if ROUTING[routing] == "response" and "Error" in self.schema.defs else ():
+        for given, written in (
+            self.pairs("Error") if ROUTING[routing] == "response" and "Error" in self.schema.defs else ()
+        ):
             id_ = {"id": next(ids)}
             yield None, Pair({**head, **id_, "error": given}, {**head, **id_, "error": written})
 
+    def _members(self, node: Node) -> list[Pair]:
+        """Give the values of an enumeration, and one more where it is open."""
+        choices = self.schema.choices(node) or [node]
+        return same(*(choice.get("const", self._stranger(choice)) for choice in choices))
+
     def _stranger(self, choice: Node) -> Any:
-        return UNKNOWN if choice["type"] == "string" else -(2**31)
+        return UNKNOWN if choice.get("type") == "string" else -(2**31)
 
     def _objects(self, branch: Branch) -> list[Pair]:
         """Make the objects of one shape: as many as it takes to show each property's every value once."""
         columns = [(entry, self._field(entry, branch)) for entry in branch.properties]
+        if any(entry.required and not pairs for entry, pairs in columns):
+            return []  # its values are under way
         count = max([1, *(len(pairs) for _, pairs in columns)])
         made: list[Pair] = []
         for row in range(count):
@@ -156,7 +179,7 @@ class Maker:
         return found
 
     def _numbers(self, found: list[Pair], integer: tuple[int, int] | None) -> Iterator[Pair]:
-        """Take from the values of a type with numbers the whole ones that its integers take, and write all others so."""
+        """Of the values of a type with numbers, write the whole ones as the integers or numbers that take them."""
         for given, written in found:
             fits = integer is not None and type(given) is int and integer[0] <= given <= integer[1]
             if type(given) is not int:
@@ -171,6 +194,8 @@ class Maker:
         if key is not None:
             found = self.pairs(key)
             return found if self.full or self.schema.kind(key) in ("union", "choice") else found[:1]
+        if any("const" in choice for choice in self.schema.choices(node)):
+            return self._members(node)
         match node.get("type"):
             case None:
                 return same(*(FREE if self.full else FREE[:1]))

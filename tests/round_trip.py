@@ -5,6 +5,7 @@ It works on any generated package, be it the pinned one or one that a test has m
 
 import json
 from collections.abc import Mapping
+from enum import EnumType
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -25,7 +26,9 @@ class Judge:
 
     def types(self) -> dict[str, Any]:
         """Give the exports that a decoder can be built for."""
-        return {n: k for n, k in self.exports.items() if not isinstance(k, FunctionType | Mapping)}
+        kinds = {n: k for n, k in self.exports.items() if not isinstance(k, FunctionType | Mapping)}
+        # A side that handles no methods has an enumeration without members, which no decoder takes.
+        return {n: k for n, k in kinds.items() if not (isinstance(k, EnumType) and not len(k))}
 
     def build_decoders(self) -> None:
         """Build a decoder for every export."""

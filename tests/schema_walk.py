@@ -42,7 +42,7 @@ SIDES = {
     "protocol": ("agent", "client"),
     "proxy": ("proxy",),
 }
-BITS = {"int32": 32, "int64": 64, "uint16": 16, "uint32": 32, "uint64": 64}
+BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
 ADVICE = {
     "minimum": "minimum",
     "maximum": "maximum",
@@ -157,12 +157,23 @@ def read_overrides(label: str) -> Overrides:
 
 
 @cache
-def read_json(label: str, stem: str = "schema") -> Node:
+def read_json(label: str) -> Node:
     """Read `schema/v1/schema.unstable.json` and its like; the result is shared and must not be changed."""
-    version, _, channel = label.partition("_")
-    name = f"{stem}.{channel}.json" if channel else f"{stem}.json"
-    document: Node = json.loads((REPO / "schema" / version / name).read_text(encoding="utf-8"))
+    document: Node = spelt_out(json.loads(_stored(label, "schema").read_text(encoding="utf-8")))
     return document
+
+
+@cache
+def read_meta(label: str) -> Node | None:
+    """Read the list of methods beside a schema; not every source of a pin has one."""
+    path = _stored(label, "meta")
+    document: Node | None = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return document
+
+
+def _stored(label: str, stem: str) -> Path:
+    version, _, channel = label.partition("_")
+    return REPO / "schema" / version / (f"{stem}.{channel}.json" if channel else f"{stem}.json")
 
 
 def is_object(value: Any) -> TypeGuard[Node]:
@@ -173,6 +184,26 @@ def is_object(value: Any) -> TypeGuard[Node]:
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """Say whether a JSON value is an array."""
     return isinstance(value, list)
+
+
+def spelt_out(node: Any, names: bool = False) -> Any:
+    """Copy a schema with `{}` for `true` and a choice of constants for `enum`: early files use the short forms."""
+    if is_array(node):
+        return [spelt_out(part) for part in node]
+    if not is_object(node):
+        return node
+    found: Node = {}
+    for word, part in node.items():
+        if names and part is True:
+            found[word] = {}
+        elif names or word not in ("const", "default", "enum"):
+            found[word] = spelt_out(part, names=not names and word in ("properties", "$defs"))
+        else:
+            found[word] = part
+    if not names and is_array(node.get("enum")):
+        found["oneOf"] = [{"type": node.get("type", "string"), "const": value} for value in found.pop("enum")]
+        found.pop("type", None)
+    return found
 
 
 class Place(NamedTuple):
@@ -223,9 +254,10 @@ def core(node: Node) -> tuple[list[Node], bool]:
 
 
 def limits(node: Node) -> tuple[int, int]:
-    """Give the range of an integer: its format's, narrowed by its bounds."""
-    bits = BITS[node["format"]]
-    low, high = (0, 2**bits - 1) if node["format"].startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    """Give the range of an integer: its format's, narrowed by its bounds; without a format more would do, too."""
+    form = node.get("format", "int64")
+    bits = BITS[form]
+    low, high = (0, 2**bits - 1) if form.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     return max(low, node.get("minimum", low)), min(high, node.get("maximum", high))
 
 
@@ -241,32 +273,12 @@ def union_text(options: list[str]) -> str:
     return " | ".join(sorted(distinct))
 
 
-def _spelt_out(node: Any, names: bool = False) -> Any:
-    """Copy a schema with `{}` for `true` and a choice of constants for `enum`: early files use the short forms."""
-    if is_array(node):
-        return [_spelt_out(part) for part in node]
-    if not is_object(node):
-        return node
-    found: Node = {}
-    for word, part in node.items():
-        if names and part is True:
-            found[word] = {}
-        elif names or word not in ("const", "default", "enum"):
-            found[word] = _spelt_out(part, names=not names and word in ("properties", "$defs"))
-        else:
-            found[word] = part
-    if not names and is_array(node.get("enum")):
-        found["oneOf"] = [{"type": node.get("type", "string"), "const": value} for value in found.pop("enum")]
-        found.pop("type", None)
-    return found
-
-
 class Schema:
     """One schema file and its overrides."""
 
     def __init__(self, label: str, document: Node | None = None, overrides: Overrides | None = None) -> None:
         self.label = label
-        self.document = read_json(label) if document is None else _spelt_out(document)
+        self.document = read_json(label) if document is None else document
         self.defs: dict[str, Node] = self.document["$defs"]
         self.overrides = overrides or read_overrides(label)
 
@@ -282,7 +294,7 @@ class Schema:
         choices = self.choices(node)
         if self.is_routing(key):
             return "routing"
-        if any("const" in c for c in choices):
+        if "const" in node or any("const" in c for c in choices):
             return "enum"
         if choices and all(self.is_of_objects(c) for c in choices):
             return "union"
@@ -404,9 +416,12 @@ class Schema:
         """List what a routing union carries by method; extensions and unsettled drafts have none."""
         kind = ROUTING[routing]
         found: list[Call] = []
-        for key in self.listed(routing):
+        keys = self.listed(routing)
+        # Early responses have no methods at all; they go by the names of their requests.
+        early = kind == "response" and not any("x-method" in self.defs[key] for key in keys)
+        for key in keys:
             node = self.defs[key]
-            if "x-method" not in node and kind == "response":  # early responses go by the names of their requests
+            if early:
                 node = self.defs.get(f"{key.removesuffix('Response')}Request", {})
             if "x-method" in node:
                 found.append(Call(key, kind, routing, node["x-method"], frozenset(SIDES[node["x-side"]])))

@@ -27,6 +27,7 @@ from tests.schema_walk import (
     FLAGS,
     LABELS,
     PREFIX,
+    PROTOCOL_LEVEL,
     ROUTING,
     Branch,
     Call,
@@ -39,6 +40,7 @@ from tests.schema_walk import (
     misplaced,
     places,
     read_json,
+    read_meta,
     union_text,
 )
 
@@ -364,7 +366,7 @@ class Walk:
                 entry[call.kind] = self.package.exports.get(call.key)
                 # A client sends what an agent handles, and answers what a client handles.
                 sender = routing.removesuffix(call.kind.title()).lower()
-                handler = {"client": "agent", "agent": "client"}.get(sender, "agent")
+                handler = {"client": "agent", "agent": "client", "proxy": "proxy"}.get(sender, "agent")
                 side = sender if call.kind == "response" else handler
                 self.expect(PREFIX + call.key, f"side of {routing}", True, side in call.sides)
         for key, node in self.source.defs.items():
@@ -376,12 +378,15 @@ class Walk:
             parts = {part: getattr(found[name], part) for part in ("handled_by", "request", "response", "notification")}
             self.expect(PREFIX, name, {**dict.fromkeys(parts), **wanted[name]}, parts)
             self.expect(PREFIX, name, name, found[name].name)
-        meta = read_json(self.source.label, "meta")
+        meta = read_meta(self.source.label)
+        level = {c.method for c in self.source.calls(PROTOCOL_LEVEL)} if PROTOCOL_LEVEL in self.source.routings else ()
         for side in ("agent", "client"):
             members = {m.value for m in self.package.exports[f"{side.title()}Method"]}
-            self.expect("meta", f"methods of the {side}", set(meta[f"{side}Methods"].values()), members)
+            if meta is not None:
+                self.expect("meta", f"methods of the {side}", set(meta[f"{side}Methods"].values()), members)
+                self.expect("meta", "methods of either side", set(meta.get("protocolMethods", {}).values()), set(level))
             handled = {n for n, m in wanted.items() if side in m["handled_by"]}
-            listed_there = members | set(meta["protocolMethods"].values())
+            listed_there = members.union(level)
             self.expect("meta", f"methods that the {side} handles", handled, listed_there)
         return self.problems
 
@@ -389,7 +394,8 @@ class Walk:
         """Compare all definitions, and look for emitted types that none of them accounts for."""
         for key in self.source.defs:
             self.definition(key)
-        self.routing("ProtocolLevelNotification")
+        if PROTOCOL_LEVEL in self.source.routings:  # it may be no definition, but stand at the top alone
+            self.routing(PROTOCOL_LEVEL)
         self.methods()
         for name, kind in self.package.exports.items():
             # `Result` is the union of all results, for those who build responses.
@@ -587,7 +593,7 @@ def test_the_walk_sees_every_change_of_a_definition() -> None:
     tried: list[Node] = []
     for source in map(schema, LABELS):
         for key, node in source.defs.items():
-            if key in ROUTING or node in tried:
+            if source.is_routing(key) or node in tried:
                 continue  # many definitions are the same in several schemas
             tried.append(node)
             before = set(complaints(source, key))
@@ -621,7 +627,7 @@ def test_the_walk_sees_every_change_of_a_method(label: str) -> None:
         if "x-method" in node:
             without = {k: v for k, v in node.items() if k != "x-method"}
             assert Walk(source.with_definition(key, without)).methods(), f"{PREFIX}{key}: x-method dropped"
-    for routing in ROUTING.keys() & source.defs.keys():
+    for routing in (key for key in source.routings if key in source.defs):
         for place in places(source.defs[routing], PREFIX + routing):
             listed = [p for p in place.node.get("anyOf", ()) if source.target(p)]
             for part in listed:
