@@ -153,8 +153,11 @@ def judge(past: Past) -> Outcome:
             overrides = load_overrides(source)
             names = api.entries_of(lower(read_schema(source), overrides), overrides)
         except GeneratorError as why:
-            place = past.shown if not meta or why.file != str(meta) else _meta_of(past.shown)
-            return replace(made, state="refused", why=f"{place}#{why.pointer}: {why.problem}")
+            told = str(why).replace(str(schema), past.shown).replace(str(meta), _meta_of(past.shown))
+            # A refusal that names no place in the schema is no answer.
+            return replace(made, state="refused" if why.pointer else "failed", why=told)
+        except Exception as why:  # a crash is this file's complaint, and the others shall be tried
+            return replace(made, state="failed", why=_told(why))
         made = replace(made, definitions=generated.summaries[0].definitions, names=tuple(names))
         compare_or_write(root, generated.files, [], check=False)
         document = spelt_out(json.loads(past.data))
@@ -181,8 +184,12 @@ def _round_trips(root: Path, label: str, schema: Schema) -> str:
                     place = f"{key} ({style.name.lower()})"
                     judge.messages(maker, key)
         except Exception as why:  # whatever it is, it is this file's complaint, and the others shall be tried
-            return f"{place}: {type(why).__name__}: {' '.join(str(why).split())}"
+            return f"{place}: {_told(why)}"
     return ""
+
+
+def _told(why: Exception) -> str:
+    return f"{type(why).__name__}: {' '.join(str(why).split())}"
 
 
 def with_losses(outcomes: list[Outcome]) -> list[Outcome]:
