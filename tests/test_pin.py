@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from generator.diff.inputs import load
 from generator.errors import GeneratorError
 from generator.pin import pin
 from generator.pipeline import generate_pinned
@@ -196,6 +197,25 @@ def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Pat
     assert next((e.path, e.upstream_path) for e in lock.files) == ("v1/meta.json", "schema/meta.json")
     made = generate_pinned(lambda _: None, tmp_path / "project")
     assert [s.label for s in made.summaries] == ["v1", "v1_unstable"]
+
+
+@pytest.mark.parametrize("old", [("v1", "v2"), ("v1",), ("v2",)])
+def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...]) -> None:
+    """For a while v2 lay beside v1 under names of its own, and the packages had v1 as of old and v2 in its folder."""
+    folder = tmp_path / "checkout" / "schema"
+    folder.mkdir(parents=True)
+    for version in ("v1", "v2"):
+        if version not in old:
+            (upstream / version).rename(folder / version)
+            continue
+        for path in (upstream / version).iterdir():
+            stem, rest = path.name.split(".", 1)
+            path.rename(folder / (path.name if version == "v1" else f"{stem}.{version}.{rest}"))
+    lock, _ = pin(str(folder.parent), COMMIT, None, tmp_path / "project")
+    assert len(lock.files) == 8
+    assert [s.label for s in load_pinned(tmp_path / "project")[0]] == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert list(load(str(folder.parent), tmp_path).modules) == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert load(str(folder.parent), tmp_path).has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
