@@ -302,7 +302,9 @@ class Schema:
             return "choice"
         if node.get("type") == "object" and ("properties" in node or "additionalProperties" not in node):
             return "struct"
-        return "text" if node.get("type") == "string" else "plain" if "type" in node else "free"
+        if node.get("type") == "string":
+            return "text"
+        return "plain" if "type" in node or self.target(node) else "free"
 
     def choices(self, node: Node) -> list[Node]:
         found: list[Node] = node.get("oneOf") or node.get("anyOf") or []
@@ -386,6 +388,12 @@ class Schema:
         """Say whether a definition describes whole messages; upstream hides those from its docs."""
         node = self.defs.get(key, {})
         return key in (*ROUTING, *OUTGOING) and "x-docs-ignore" in node
+
+    def answer_ids(self, routing: str) -> list[str]:
+        """Tell the types of the ids of a routing union's results and errors; an error may answer what had none."""
+        branches = self.choices(self.defs.get(routing, {}))
+        framed = [b["properties"]["id"] for b in branches if "id" in b.get("properties", {})]
+        return [self.text(node) for node in framed] or ["RequestId", "RequestId"]
 
     @property
     def null_id(self) -> bool:

@@ -303,7 +303,7 @@ def test_builders_know_every_method(label: str) -> None:
 def _least(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Make the JSON of an object with what is required and no more, for types of plain fields."""
     samples: dict[str, Any] = {"protocolVersion": 1, "version": 1, "prompt": [], "mcpServers": [], "options": []}
-    samples |= {"toolCall": {"toolCallId": "t"}, "requestId": 1, "info": {"name": "n", "version": "1"}}
+    samples |= {"toolCall": {"toolCallId": "t"}, "info": {"name": "n", "version": "1"}}
     position = {"line": 0, "character": 0}
     samples |= {"position": position, "visibleRange": {"start": position, "end": position}, "contentChanges": []}
     samples |= {"update": {"sessionUpdate": "plan", "entries": []}, "triggerKind": "manual"}

@@ -33,6 +33,7 @@ from tests.schema_walk import (
     Call,
     Node,
     Place,
+    Property,
     Schema,
     advice_text,
     is_array,
@@ -153,6 +154,11 @@ def schema(label: str) -> Schema:
     return Schema(label)
 
 
+def constants_first(branch: Branch) -> list[Property]:
+    """Order the properties as a class has its fields: the tags on the way to it, then the schema's order."""
+    return sorted(branch.properties, key=lambda p: not ("const" in p.node and p.required))
+
+
 class Walk:
     """One look at one schema; `problems` says what the package has otherwise, each with its place."""
 
@@ -181,8 +187,11 @@ class Walk:
             case "enum":
                 self.enumeration(key, kind)
             case "struct":
-                tag = self.source.carried_tag(key)
-                self.struct(place, kind, self.source.flatten(key)[0], tag)
+                branch = self.source.flatten(key)[0]
+                if branch.open:
+                    self.catch_all(branch, kind, [])
+                else:
+                    self.struct(place, kind, branch, self.source.carried_tag(key))
             case "union":
                 self.union(key, _unions.spec_of(kind))
             case "choice":
@@ -207,7 +216,7 @@ class Walk:
         info = _inspected(cls)
         self.expect(place, "tag", tag or (None, None), (info.tag_field, info.tag))
         self.expect(place, "form", (False, False), (info.array_like, info.forbid_unknown_fields))
-        entries = [p for p in branch.properties if not (tag and p.wire == tag[0])]
+        entries = [p for p in constants_first(branch) if not (tag and p.wire == tag[0])]
         if not self.compare_rows(place, [self.source.row(p) for p in entries], self.package.rows(cls)):
             return
         fields = [f for f in info.fields if f.name != GUARD]
@@ -284,7 +293,7 @@ class Walk:
         self.expect(place, "keys of the sister classes", sorted(reserved), sorted(shape.reserved))
         wanted = (tag.wire, tag.node["const"]) if tag else (None, None)
         self.expect(place, "tag", wanted, (shape.tag_field, shape.tag))
-        entries = [p for p in branch.properties if p is not tag]
+        entries = [p for p in constants_first(branch) if p is not tag]
         self.compare_rows(place, [self.source.row(p) for p in entries], self.package.rows(cls))
 
     def enumeration(self, key: str, cls: Any) -> None:
@@ -324,8 +333,9 @@ class Walk:
         elif ROUTING[key] == "response":
             module = self.package.module
             self.expect(place, "responses", (module.Response, module.ErrorResponse), spec.fallbacks)
-            wanted = [["jsonrpc: Literal['2.0']", "id: RequestId required", "result: "]]
-            wanted += [["jsonrpc: Literal['2.0']", "id: RequestId required", "error: Error required"]]
+            ids = self.source.answer_ids(key)
+            wanted = [["jsonrpc: Literal['2.0']", f"id: {ids[0]} required", "result: "]]
+            wanted += [["jsonrpc: Literal['2.0']", f"id: {ids[1]} required", "error: Error required"]]
             for rows, cls in zip(wanted, spec.fallbacks, strict=True):
                 found = self.package.rows(cls)
                 starts = [row[: len(start)] for row, start in zip(found, rows, strict=False)]
@@ -350,7 +360,7 @@ class Walk:
             if call.kind == "notification":
                 # A field for the id, of which every value is refused: what has one is no notification.
                 self.expect(place, "id of the notification", True, "Absent" in rows.pop())
-            params = "Any" if self.source.kind(call.key) == "free" else call.key
+            params = self.source.text({"$ref": PREFIX + call.key})
             wanted = ["jsonrpc: Literal['2.0']", *["id: RequestId"] * (call.kind == "request"), f"params: {params}"]
             self.expect(place, "envelope", wanted, rows)
 

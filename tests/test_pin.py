@@ -26,7 +26,9 @@ def upstream(tmp_path: Path) -> Path:
     """Make a folder like upstream's: our stored files, with prose put back in."""
     folder = tmp_path / "upstream"
     for name in FILES:
-        raw = json.loads((ROOT / "schema" / name).read_text(encoding="utf-8"))
+        stored = ROOT / "schema" / name
+        # Not every source of a pin has lists of methods; one that names the version alone will do here.
+        raw = json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {"version": 1}
         for definition in raw.get("$defs", {}).values():
             definition["description"] = "Some prose."
         target = folder / name
@@ -72,7 +74,7 @@ def test_prose_is_left_out_and_nothing_else() -> None:
 
 def test_the_stored_files_have_no_prose_and_are_in_the_lock() -> None:
     lock = load_lock()
-    assert sorted(e.path for e in lock.files) == FILES
+    assert {schema for schema, _ in LABELS.values()} <= {e.path for e in lock.files} <= set(FILES)
     for entry in lock.files:
         data = (ROOT / "schema" / entry.path).read_bytes()
         assert digest(data) == entry.sha256
