@@ -597,6 +597,20 @@ def complaints(source: Schema, key: str) -> list[str]:
         return [f"unreadable: {why!r}"]
 
 
+def narrows(node: Node) -> bool:
+    """Say whether branches of an object declare properties that it has declared itself."""
+    branches = node.get("oneOf") or node.get("anyOf") or []
+    return any(node.get("properties", {}).keys() & branch.get("properties", {}).keys() for branch in branches)
+
+
+def shapes(source: Schema, key: str) -> list[list[str]]:
+    """Tell all rows of all branches of a definition; nothing where they cannot be told."""
+    try:
+        return [[source.row(p) for p in constants_first(branch)] for branch in source.flatten(key)]
+    except (KeyError, ValueError, AttributeError, TypeError, IndexError):
+        return []
+
+
 def test_the_walk_sees_every_change_of_a_definition() -> None:
     unseen: list[str] = []
     counts: Counter[str] = Counter()
@@ -608,8 +622,11 @@ def test_the_walk_sees_every_change_of_a_definition() -> None:
             tried.append(node)
             before = set(complaints(source, key))
             for mutation in mutations(key, node):
+                changed = source.with_definition(key, mutation.changed)
+                if narrows(node) and shapes(changed, key) == shapes(source, key):
+                    continue  # every branch declares that property anew
                 counts[mutation.what] += 1
-                if not set(complaints(source.with_definition(key, mutation.changed), key)) - before:
+                if not set(complaints(changed, key)) - before:
                     unseen.append(f"{source.label} {mutation.pointer}: {mutation.what}")
     assert not unseen, "\n".join(unseen)
     assert len(counts) >= 35

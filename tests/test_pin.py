@@ -15,7 +15,7 @@ from generator.errors import GeneratorError
 from generator.pin import pin
 from generator.pipeline import generate_pinned
 from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
-from tests.support import ROOT
+from tests.support import ROOT, meta_of
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = sorted({name for pair in LABELS.values() for name in pair})
@@ -27,8 +27,11 @@ def upstream(tmp_path: Path) -> Path:
     folder = tmp_path / "upstream"
     for name in FILES:
         stored = ROOT / "schema" / name
-        # Not every source of a pin has lists of methods; one that names the version alone will do here.
-        raw = json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {"version": 1}
+        if stored.is_file():
+            raw = json.loads(stored.read_text(encoding="utf-8"))
+        else:  # what is pinned may have come without lists of methods
+            schema = stored.with_name(stored.name.replace("meta", "schema"))
+            raw = meta_of(json.loads(schema.read_text(encoding="utf-8")))
         for definition in raw.get("$defs", {}).values():
             definition["description"] = "Some prose."
         target = folder / name
