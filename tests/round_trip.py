@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tests.instances import Maker, Pair, Style, lacking
-from tests.schema_walk import ROUTING, is_array, is_object
+from tests.schema_walk import ROUTING, Call, is_array, is_object
 
 
 class Judge:
@@ -90,7 +90,17 @@ class Judge:
             if own not in tripped:
                 tripped.add(own)
                 self.trip(self.exports[own], pair)
+                if call is not None and call.kind != "response":
+                    self.built(call, pair)
         assert tripped, f"{ROUTING[routing]}s: no messages"
+
+    def built(self, call: Call, pair: Pair) -> None:
+        """Build a message from its params, where those have a class of their own."""
+        message = self.package.decode(json.dumps(pair.given), type=self.exports[f"{call.key}Message"])
+        if type(message.params) is self.exports[call.key]:
+            given = (message.id, message.params) if call.kind == "request" else (message.params,)
+            made = self.exports[call.kind](*given)
+            assert made == message, f"built as {made}"
 
 
 def text(value: Any) -> str:

@@ -232,6 +232,7 @@ def test_no_difference_goes_unreported() -> None:
         return load_module(replace(source, raw=raw, meta=None, pinned=False))
 
     before, compared = lowered(source.raw), 0
+    texts = [json.dumps(definition) for definition in source.raw["$defs"].values()]
     for name in [n for n, d in source.raw["$defs"].items() if d.get("properties") and "x-docs-ignore" not in d][::6]:
         raw = deepcopy(source.raw)
         definition = raw["$defs"][name]
@@ -239,11 +240,9 @@ def test_no_difference_goes_unreported() -> None:
         del definition["properties"][key]
         definition["properties"]["brandNew"] = {"type": "boolean", "default": False}
         definition["required"] = [k for k in definition.get("required", []) if k != key]
-        try:
-            after = lowered(raw)
-        except GeneratorError as why:  # somebody's default has the property that is gone
-            assert f"has no property {key!r}" in why.problem
-            continue
+        if any(f'"default": {{"{key}"' in text for text in texts):
+            continue  # somebody's default begins with the property that is gone
+        after = lowered(raw)
         compared += 1
         found = compare_modules(before, after, "v1", ({}, {}), has_meta=False)
         kinds = [(c.rule.kind, c.owner) for c in found if c.rule.kind != "variant.removed"]

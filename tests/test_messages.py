@@ -297,7 +297,7 @@ def test_builders_know_every_method(label: str) -> None:
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
                 params = msgspec.convert(_least(kind), kind)
                 message = module.request(1, params) if of_request else module.notification(params)
-                # Where one class is the params of several methods, it stands for the first of them.
+                # Params that are another name for others' go by the method of those.
                 first = min(m.name for m in module.METHODS.values() if kind in (m.request, m.notification))
                 assert (message.method, message.params, message.jsonrpc) == (first, params, "2.0")
 
