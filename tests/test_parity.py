@@ -599,7 +599,7 @@ def complaints(source: Schema, key: str) -> list[str]:
 
 def narrows(node: Node) -> bool:
     """Say whether branches of an object declare properties that it has declared itself."""
-    branches = node.get("oneOf") or node.get("anyOf") or []
+    branches: list[Node] = node.get("oneOf") or node.get("anyOf") or []
     return any(node.get("properties", {}).keys() & branch.get("properties", {}).keys() for branch in branches)
 
 
