@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test wheel bench bench-tolerance release-check bump docs clean
+.PHONY: help setup generate check lint types drift test wheel bench bench-tolerance release-check bump history docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -61,6 +61,10 @@ bump: $(STAMP) ## Pin SOURCE=…, show what changes for users, generate, test.
 		case $$? in 0|3|4) ;; *) exit 1;; esac; \
 		$(MAKE) --no-print-directory generate test; \
 	fi
+
+history: $(STAMP) ## Try the past schema files of SCHEMAS="…": checkouts of upstream, folders, files.
+	@test -n "$(SCHEMAS)" || { echo "error: name the schemas: make history SCHEMAS=…" >&2; exit 1; }
+	@$(PY) -m tests.history $(SCHEMAS)
 
 docs: $(STAMP) ## Build the documentation strictly, into .venv/docs/site.
 	@$(PY) docs/build.py

@@ -11,6 +11,7 @@ from generator.model import CatchAll, Enumeration, Module, Struct, Union
 from generator.overrides import Overrides
 
 FILE = "api.txt"
+FORMERLY = "formerly "
 HEAD = "# Every public name and what it stands for in the schema. Written by `python -m generator generate`.\n"
 
 
@@ -44,15 +45,13 @@ def entries_of(module: Module, overrides: Overrides) -> list[Entry]:
         kind = "request" if envelope.is_request else "notification"
         found.append(Entry(envelope.name, f"{kind} {envelope.method}"))
     found += [Entry(r.name, f"routing {r.name}") for r in module.routings]
-    found += [Entry(old, f"formerly {new}") for old, new in overrides.renamed.items()]
+    found += [Entry(old, f"{FORMERLY}{new}") for old, new in overrides.renamed.items()]
     return sorted(set(found), key=lambda e: (e.name, e.stands_for))
 
 
 def check_names(label: str, entries: list[Entry], before: list[Entry], overrides: Overrides) -> None:
     """Refuse names that are gone while what they stood for is still there, and renamings that rename nothing."""
-    names = {e.name for e in entries}
-    own = {e.name for e in entries if not e.stands_for.startswith("formerly ")}
-    present = {e.stands_for: e.name for e in entries if not e.stands_for.startswith("formerly ")}
+    own = {e.name for e in entries if not e.stands_for.startswith(FORMERLY)}
     for old, new in overrides.renamed.items():
         problem = ""
         if old in own:
@@ -61,15 +60,20 @@ def check_names(label: str, entries: list[Entry], before: list[Entry], overrides
             problem = f"{old} = {new!r}: there is no class {new}"
         if problem:
             raise GeneratorError(f"[{label}.renamed] {problem}", file=overrides.file, hint="correct the entry")
-    for entry in before:
-        now = present.get(entry.stands_for)
-        if entry.name not in names and now is not None:
-            raise GeneratorError(
-                f"the name {label}.{entry.name} would become {now}, but what it stands for is still upstream: "
-                f"{entry.stands_for}",
-                file=f"generated/{FILE}",
-                hint=f'keep the old name alive with [{label}.renamed] {entry.name} = "{now}" in {overrides.file}',
-            )
+    for entry, now in lost_names(entries, before):
+        raise GeneratorError(
+            f"the name {label}.{entry.name} would become {now}, but what it stands for is still upstream: "
+            f"{entry.stands_for}",
+            file=f"generated/{FILE}",
+            hint=f'keep the old name alive with [{label}.renamed] {entry.name} = "{now}" in {overrides.file}',
+        )
+
+
+def lost_names(entries: list[Entry], before: list[Entry]) -> list[tuple[Entry, str]]:
+    """Find the names that are gone while what they stood for is still there, and under which name it is."""
+    names = {e.name for e in entries}
+    present = {e.stands_for: e.name for e in entries if not e.stands_for.startswith(FORMERLY)}
+    return [(e, present[e.stands_for]) for e in before if e.name not in names and e.stands_for in present]
 
 
 def to_text(entries: dict[str, list[Entry]]) -> str:

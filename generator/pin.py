@@ -10,6 +10,7 @@ from generator.errors import GeneratorError
 from generator.fetch import fetch
 from generator.git import git, git_line
 from generator.source import (
+    EARLY,
     LABELS,
     LOCK,
     ROOT,
@@ -21,12 +22,13 @@ from generator.source import (
     digest,
     load_lock,
     parse_object,
-    read_bytes,
+    read_if_there,
     without_prose,
 )
 from generator.write import Changes, compare_or_write
 
 NAMES = tuple(sorted({name for pair in LABELS.values() for name in pair}))
+OLD = {name: old for label, pair in LABELS.items() for name, old in zip(pair, EARLY[label], strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,9 @@ class Origin:
 
 
 def places(name: str) -> list[str]:
-    """List where a file may lie: at the top of a folder, in a checkout's `schema/`, or where v1 lay before v2 came."""
-    found = [name, f"schema/{name}"]
-    if name.startswith("v1/"):
-        old = name.removeprefix("v1/")
-        found += [old, f"schema/{old}"]
-    return found
+    """List where a file may lie: at the top of a folder, in a checkout's `schema/`, or where it lay at first."""
+    old = OLD[name]
+    return [name, f"schema/{name}", old, f"schema/{old}"]
 
 
 def pin(
@@ -123,7 +122,7 @@ def _open(source: str, commit: str | None) -> Origin:
     if not folder.is_dir():
         raise GeneratorError("is not a folder", file=source, hint="name a checkout, or a folder with v1/ and v2/")
     if git_line(folder, "rev-parse", "--show-prefix") != "":
-        return Origin(lambda path: _file(folder / path), source, commit)
+        return Origin(lambda path: read_if_there(folder / path), source, commit)
     wanted = commit or "HEAD"
     sha = git_line(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
     if not sha:
@@ -152,7 +151,3 @@ def _find(origin: Origin, name: str) -> tuple[str, bytes] | None:
         if data is not None:
             return path, data
     return None
-
-
-def _file(path: Path) -> bytes | None:
-    return read_bytes(path, str(path)) if path.is_file() else None

@@ -24,6 +24,14 @@ LABELS: dict[str, tuple[str, str]] = {
 }
 """The module label of each pinned schema file, and the meta file that lists its methods."""
 
+EARLY: dict[str, tuple[str, str]] = {
+    "v1": ("schema.json", "meta.json"),
+    "v1_unstable": ("schema.unstable.json", "meta.unstable.json"),
+    "v2": ("schema.v2.json", "meta.v2.json"),
+    "v2_unstable": ("schema.v2.unstable.json", "meta.v2.unstable.json"),
+}
+"""The same in the layout of upstream's first releases; some had v1 so, and v2 in its folder already."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -97,6 +105,11 @@ def read_bytes(path: Path, shown: str) -> bytes:
     except OSError as why:
         reason = (why.strerror or str(why)).lower()
         raise GeneratorError(f"cannot be read: {reason}", file=shown) from None
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """Read a file, or give None where there is none."""
+    return read_bytes(path, str(path)) if path.is_file() else None
 
 
 def parse_object(data: bytes, shown: str) -> dict[str, Any]:

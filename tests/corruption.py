@@ -63,7 +63,7 @@ PLACES: list[tuple[str, str, str]] = [
         "CreateElicitationRequest",
         '{"mode":"form","sessionId":@,"message":"m","requestedSchema":{"properties":{"k":@}}}',
     ),
-    ("v2", "StopReason", "@"),
+    ("v2", "ToolCallStatus", "@"),
 ]
 """Places of all kinds in a message, each at the `@`."""
 SCRAPS = [

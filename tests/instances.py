@@ -7,7 +7,6 @@ means, and a patched one may be null.
 
 from collections.abc import Iterator
 from enum import Enum, auto
-from functools import cache
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -58,8 +57,24 @@ class Maker:
         self.schema = schema
         self.style = style
         self.full = style in (Style.MAXIMAL, Style.NOISY)
-        self.pairs = cache(self._pairs)
-        """The pairs of a definition. What is inside others and inside these is shared, and must not be changed."""
+        self._made: dict[str, list[Pair]] = {}
+        self._under_way: list[str] = []
+        self._cut: set[str] = set()
+
+    def pairs(self, key: str) -> list[Pair]:
+        """Make the pairs of a definition, none inside itself. They share their parts, and must not be changed."""
+        if key in self._made:
+            return self._made[key]
+        if key in self._under_way:
+            self._cut.add(key)
+            return []
+        self._under_way.append(key)
+        found = self._pairs(key)
+        self._under_way.pop()
+        self._cut.discard(key)
+        if not self._cut:  # else something is left out here that would be there elsewhere
+            self._made[key] = found
+        return found
 
     def _pairs(self, key: str) -> list[Pair]:
         kind = self.schema.kind(key)
@@ -70,8 +85,7 @@ class Maker:
             return [pair for pairs in made for pair in pairs]
         node = self.schema.defs[key]
         if kind == "enum":
-            known = [choice.get("const", self._stranger(choice)) for choice in self.schema.choices(node)]
-            return same(*known)
+            return self._members(node)
         return self._values(node)
 
     def alone(self, key: str) -> list[Pair]:
@@ -81,7 +95,7 @@ class Maker:
 
     def messages(self, routing: str) -> Iterator[tuple[Call | None, Pair]]:
         """Make whole JSON-RPC messages with all that a routing union carries; an error belongs to no call."""
-        ids = cycle(IDS)
+        ids = cycle(IDS if self.schema.null_id else IDS[1:])
         head = {"jsonrpc": "2.0"}
         for call in self.schema.calls(routing):
             for given, written in self.pairs(call.key):
@@ -93,23 +107,31 @@ class Maker:
                     method = {"method": call.method}
                     whole = {**head, **id_, **method, "params": given}
                     yield call, Pair(whole, {**method, **head, **id_, "params": written})
-        for given, written in self.pairs("Error") if ROUTING[routing] == "response" else ():
+        for given, written in (
+            self.pairs("Error") if ROUTING[routing] == "response" and "Error" in self.schema.defs else ()
+        ):
             id_ = {"id": next(ids)}
             yield None, Pair({**head, **id_, "error": given}, {**head, **id_, "error": written})
 
+    def _members(self, node: Node) -> list[Pair]:
+        """Give the values of an enumeration, and one more where it is open."""
+        choices = self.schema.choices(node) or [node]
+        return same(*(choice.get("const", self._stranger(choice)) for choice in choices))
+
     def _stranger(self, choice: Node) -> Any:
-        return UNKNOWN if choice["type"] == "string" else -(2**31)
+        return UNKNOWN if choice.get("type") == "string" else -(2**31)
 
     def _objects(self, branch: Branch) -> list[Pair]:
         """Make the objects of one shape: as many as it takes to show each property's every value once."""
         columns = [(entry, self._field(entry, branch)) for entry in branch.properties]
+        if any(entry.required and not pairs for entry, pairs in columns):
+            return []  # its values are under way
         count = max([1, *(len(pairs) for _, pairs in columns)])
         made: list[Pair] = []
         for row in range(count):
             given: Node = {}
-            # The tag comes first, then the order of the schema; a catch-all's own tag is no fixed one.
-            tag = branch.tag
-            written: Node = {tag.wire: tag.node["const"]} if tag else {}
+            # The tags come first, then the order of the schema; a catch-all's own tag is no fixed one.
+            written: Node = {p.wire: p.node["const"] for p in branch.properties if "const" in p.node and p.required}
             for entry, pairs in columns:
                 if pairs:
                     # The last value stays when there are no more: not every row repeats the long lists.
@@ -118,7 +140,7 @@ class Maker:
                         written[entry.wire] = out
                 elif "default" in entry.node:
                     written[entry.wire] = self.schema.complete(entry.node, entry.node["default"])
-            if branch.other_of is not None:
+            if branch.other_of is not None or branch.open:
                 given["_kept"] = written["_kept"] = FREE[0]
             elif self.style is Style.NOISY:
                 given["_lost"] = FREE[0]
@@ -149,18 +171,31 @@ class Maker:
         """Make the values of a type: one of each kind, or the first alone where little is asked."""
         options, nullable = core(node)
         found = [pair for option in options for pair in self._option(option)]
-        for option in options:
-            if option.get("type") == "integer":  # it takes what would otherwise be a number
-                found = [p for p in found if type(p.given) is type(p.written) or p.given > limits(option)[1]]
+        integers = [limits(option) for option in options if option.get("type") == "integer"]
+        if any(option.get("type") == "number" for option in options):
+            found = list(self._numbers(found, integers[0] if integers else None))
         if nullable and not (self.full and found):
             found += same(None)
         return found
+
+    def _numbers(self, found: list[Pair], integer: tuple[int, int] | None) -> Iterator[Pair]:
+        """Of the values of a type with numbers, write the whole ones as the integers or numbers that take them."""
+        for given, written in found:
+            fits = integer is not None and type(given) is int and integer[0] <= given <= integer[1]
+            if type(given) is not int:
+                yield Pair(given, written)
+            elif not fits:
+                yield Pair(given, float(given))
+            elif type(written) is int:
+                yield Pair(given, given)
 
     def _option(self, node: Node) -> list[Pair]:
         key = self.schema.target(node)
         if key is not None:
             found = self.pairs(key)
             return found if self.full or self.schema.kind(key) in ("union", "choice") else found[:1]
+        if any("const" in choice for choice in self.schema.choices(node)):
+            return self._members(node)
         match node.get("type"):
             case None:
                 return same(*(FREE if self.full else FREE[:1]))
@@ -180,6 +215,8 @@ class Maker:
                     items += self._values(node["items"])
                 lists = [items, items[-1:]] if self.full and len(items) > 1 else [items]
                 return [Pair([item.given for item in made], [item.written for item in made]) for made in lists]
+            case "object" if "properties" in node:
+                return [pair for branch in self.schema.flatten_inline(node) for pair in self._objects(branch)]
             case "object":
                 inner = node["additionalProperties"]
                 pairs = same(*FREE) if inner is True else self._values(inner)

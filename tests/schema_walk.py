@@ -7,7 +7,7 @@ field as one more (`audience: lenient … = null`); `test_parity` tells the emit
 import json
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -15,21 +15,34 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 Node: TypeAlias = dict[str, Any]
 Kind = Literal["routing", "free", "enum", "struct", "union", "choice", "text", "plain"]
+Traffic = Literal["request", "notification", "response"]
 
 REPO = Path(__file__).parents[1]
 LABELS = ("v1", "v1_unstable", "v2", "v2_unstable")
 PREFIX = "#/$defs/"
-ROUTING = {
+PROTOCOL_LEVEL = "ProtocolLevelNotification"
+ROUTING: dict[str, Traffic] = {
     "ClientRequest": "request",
     "AgentRequest": "request",
+    "ProxyRequest": "request",
     "ClientNotification": "notification",
     "AgentNotification": "notification",
-    "ProtocolLevelNotification": "notification",
+    "ProxyNotification": "notification",
+    PROTOCOL_LEVEL: "notification",
     "ClientResponse": "response",
     "AgentResponse": "response",
+    "ProxyResponse": "response",
 }
-SIDES = {"agent": ("agent",), "client": ("client",), "both": ("agent", "client"), "protocol": ("agent", "client")}
-BITS = {"int32": 32, "int64": 64, "uint16": 16, "uint32": 32, "uint64": 64}
+OUTGOING = ("ClientOutgoingMessage", "AgentOutgoingMessage")
+"""What the first schemas had: all that a side sends, in one definition."""
+SIDES = {
+    "agent": ("agent",),
+    "client": ("client",),
+    "both": ("agent", "client"),
+    "protocol": ("agent", "client"),
+    "proxy": ("proxy",),
+}
+BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
 ADVICE = {
     "minimum": "minimum",
     "maximum": "maximum",
@@ -70,6 +83,13 @@ class Property:
         return self.pointer.split("/")[2]
 
 
+def _narrowed(outer: Property | None, inner: Property) -> Property:
+    """Give an inner property what the outer one of that name forgives; a required one decides, so it forgives not."""
+    if outer is None or inner.required:
+        return inner
+    return replace(inner, node={**{f: outer.node[f] for f in FLAGS if f in outer.node}, **inner.node})
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One shape that an object may have, with all that `allOf`, `anyOf` and `oneOf` bring together.
@@ -88,7 +108,14 @@ class Branch:
         # The union's own pointer says less than the branch's; a referenced payload's says nothing of the union.
         deeper = more.pointer if more.pointer.startswith(self.pointer) else self.pointer
         other = (self.other_of, self.known) if self.other_of else (more.other_of, more.known)
-        return Branch(deeper, (*self.properties, *more.properties), *other, self.open or more.open)
+        return Branch(deeper, self._joined(more), *other, self.open or more.open)
+
+    def _joined(self, more: "Branch") -> tuple[Property, ...]:
+        """Join the properties; of one that both declare the inner is the narrower, unless it is the outer's tag."""
+        outer, inner = {p.wire: p for p in self.properties}, {p.wire: p for p in more.properties}
+        fixed = {wire for wire, p in outer.items() if "const" in p.node}
+        kept = [p for p in self.properties if p.wire in fixed or p.wire not in inner]
+        return (*kept, *(_narrowed(outer.get(p.wire), p) for p in more.properties if p.wire not in fixed))
 
     @property
     def tag(self) -> Property | None:
@@ -101,7 +128,7 @@ class Call:
     """A definition that travels as the params or the result of a method."""
 
     key: str
-    kind: str
+    kind: Traffic
     routing: str
     method: str
     sides: frozenset[str]
@@ -130,12 +157,23 @@ def read_overrides(label: str) -> Overrides:
 
 
 @cache
-def read_json(label: str, stem: str = "schema") -> Node:
+def read_json(label: str) -> Node:
     """Read `schema/v1/schema.unstable.json` and its like; the result is shared and must not be changed."""
-    version, _, channel = label.partition("_")
-    name = f"{stem}.{channel}.json" if channel else f"{stem}.json"
-    document: Node = json.loads((REPO / "schema" / version / name).read_text(encoding="utf-8"))
+    document: Node = spelt_out(json.loads(_stored(label, "schema").read_text(encoding="utf-8")))
     return document
+
+
+@cache
+def read_meta(label: str) -> Node | None:
+    """Read the list of methods beside a schema; not every source of a pin has one."""
+    path = _stored(label, "meta")
+    document: Node | None = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return document
+
+
+def _stored(label: str, stem: str) -> Path:
+    version, _, channel = label.partition("_")
+    return REPO / "schema" / version / (f"{stem}.{channel}.json" if channel else f"{stem}.json")
 
 
 def is_object(value: Any) -> TypeGuard[Node]:
@@ -146,6 +184,26 @@ def is_object(value: Any) -> TypeGuard[Node]:
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """Say whether a JSON value is an array."""
     return isinstance(value, list)
+
+
+def spelt_out(node: Any, names: bool = False) -> Any:
+    """Copy a schema with `{}` for `true` and a choice of constants for `enum`: early files use the short forms."""
+    if is_array(node):
+        return [spelt_out(part) for part in node]
+    if not is_object(node):
+        return node
+    found: Node = {}
+    for word, part in node.items():
+        if names and part is True:
+            found[word] = {}
+        elif names or word not in ("const", "default", "enum"):
+            found[word] = spelt_out(part, names=not names and word in ("properties", "$defs"))
+        else:
+            found[word] = part
+    if not names and is_array(node.get("enum")):
+        found["oneOf"] = [{"type": node.get("type", "string"), "const": value} for value in found.pop("enum")]
+        found.pop("type", None)
+    return found
 
 
 class Place(NamedTuple):
@@ -196,9 +254,10 @@ def core(node: Node) -> tuple[list[Node], bool]:
 
 
 def limits(node: Node) -> tuple[int, int]:
-    """Give the range of an integer: its format's, narrowed by its bounds."""
-    bits = BITS[node["format"]]
-    low, high = (0, 2**bits - 1) if node["format"].startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    """Give the range of an integer: its format's, narrowed by its bounds; without a format more would do, too."""
+    form = node.get("format", "int64")
+    bits = BITS[form]
+    low, high = (0, 2**bits - 1) if form.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     return max(low, node.get("minimum", low)), min(high, node.get("maximum", high))
 
 
@@ -233,17 +292,19 @@ class Schema:
         """Sort a definition by its shape."""
         node = self.defs[key]
         choices = self.choices(node)
-        if key in ROUTING:
+        if self.is_routing(key):
             return "routing"
-        if any("const" in c for c in choices):
+        if "const" in node or any("const" in c for c in choices):
             return "enum"
         if choices and all(self.is_of_objects(c) for c in choices):
             return "union"
         if choices:
             return "choice"
-        if node.get("type") == "object" and "additionalProperties" not in node:
+        if node.get("type") == "object" and ("properties" in node or "additionalProperties" not in node):
             return "struct"
-        return "text" if node.get("type") == "string" else "plain" if "type" in node else "free"
+        if node.get("type") == "string":
+            return "text"
+        return "plain" if "type" in node or self.target(node) else "free"
 
     def choices(self, node: Node) -> list[Node]:
         found: list[Node] = node.get("oneOf") or node.get("anyOf") or []
@@ -256,6 +317,10 @@ class Schema:
     def flatten(self, key: str) -> list[Branch]:
         """List the shapes of an object definition: its own properties, then `allOf`'s, then a choice's."""
         return self._flatten(self.defs[key], PREFIX + key)
+
+    def flatten_inline(self, node: Node) -> list[Branch]:
+        """List the shapes of an object that stands inside a definition; of its pointers nothing is made."""
+        return self._flatten(node, PREFIX)
 
     def _flatten(self, node: Node, pointer: str) -> list[Branch]:
         if "$ref" in node:
@@ -291,7 +356,7 @@ class Schema:
         """List for each definition its uses: property and tag where it is the payload of a plain variant, else None."""
         found: dict[str, list[tuple[str, str] | None]] = {}
         for key, node in self.defs.items():
-            if key in ROUTING:
+            if self.is_routing(key):
                 continue
             tags: dict[str, tuple[str, str]] = {}
             for word in ("anyOf", "oneOf") if "properties" not in node else ():
@@ -319,24 +384,56 @@ class Schema:
         parts: list[Node] = node.get("allOf", [])
         return parts[0].get("$ref", "").removeprefix(PREFIX) if len(parts) == 1 else None
 
+    def is_routing(self, key: str) -> bool:
+        """Say whether a definition describes whole messages; upstream hides those from its docs."""
+        node = self.defs.get(key, {})
+        return key in (*ROUTING, *OUTGOING) and "x-docs-ignore" in node
+
+    def answer_ids(self, routing: str) -> list[str]:
+        """Tell the types of the ids of a routing union's results and errors; an error may answer what had none."""
+        branches = self.choices(self.defs.get(routing, {}))
+        framed = [b["properties"]["id"] for b in branches if "id" in b.get("properties", {})]
+        return [self.text(node) for node in framed] or ["RequestId", "RequestId"]
+
+    @property
+    def null_id(self) -> bool:
+        """Say whether null is a request's id; a schema that does not say so leaves it to JSON-RPC."""
+        return "RequestId" not in self.defs or self.takes_null(self.defs["RequestId"])
+
+    @property
+    def routings(self) -> list[str]:
+        """List the routing unions that the package has of this schema."""
+        level = any(node.get("x-side") == "protocol" for node in self.defs.values())
+        return [key for key in ROUTING if self.is_routing(key) or (key == PROTOCOL_LEVEL and level)]
+
     def listed(self, routing: str) -> list[str]:
         """List the definitions that a routing union carries, in order."""
         node = self.defs.get(routing)
-        if node is None:  # v1 has the protocol level at the top only
-            node = next(part for part in self.document["anyOf"] if part["title"] == "ProtocolLevel")
-        if ROUTING[routing] == "response":
-            parts = node["anyOf"][0]["properties"]["result"]["anyOf"]
-        else:
+        if node is None:  # v1 has the protocol level at the top only, in some files without a title
+            return [key for key, definition in self.defs.items() if definition.get("x-side") == "protocol"]
+        first = node["anyOf"][0] if "anyOf" in node else node
+        if "result" in first.get("properties", {}):
+            parts = first["properties"]["result"]["anyOf"]
+        elif "params" in node.get("properties", {}):
             parts = node["properties"]["params"]["anyOf"][0]["anyOf"]
-        return [part["allOf"][0]["$ref"].removeprefix(PREFIX) for part in parts]
+        else:  # the first schemas name the params and results alone, without a frame
+            parts = node["anyOf"]
+        return [key for part in parts if (key := self.target(part)) is not None]
 
     def calls(self, routing: str) -> list[Call]:
-        """List what a routing union carries by method; extensions have none."""
-        return [
-            Call(key, ROUTING[routing], routing, node["x-method"], frozenset(SIDES[node["x-side"]]))
-            for key in self.listed(routing)
-            if "x-method" in (node := self.defs[key])
-        ]
+        """List what a routing union carries by method; extensions and unsettled drafts have none."""
+        kind = ROUTING[routing]
+        found: list[Call] = []
+        keys = self.listed(routing)
+        # Early responses have no methods at all; they go by the names of their requests.
+        early = kind == "response" and not any("x-method" in self.defs[key] for key in keys)
+        for key in keys:
+            node = self.defs[key]
+            if early:
+                node = self.defs.get(f"{key.removesuffix('Response')}Request", {})
+            if "x-method" in node:
+                found.append(Call(key, kind, routing, node["x-method"], frozenset(SIDES[node["x-side"]])))
+        return found
 
     def text(self, node: Node, *more: str) -> str:
         """Tell the type of a value, `more` being further options."""

@@ -270,7 +270,8 @@ class Maker:
 
     def _message(self, routing: str) -> Sample:
         """Make a whole JSON-RPC message; its envelope is no matter of the schema, and not spoiled."""
-        head = {"jsonrpc": "2.0"} if ROUTING[routing] == "notification" else {"jsonrpc": "2.0", "id": self.pick(IDS)}
+        ids = IDS if self.schema.null_id else [id_ for id_ in IDS if id_ is not None]
+        head = {"jsonrpc": "2.0"} if ROUTING[routing] == "notification" else {"jsonrpc": "2.0", "id": self.pick(ids)}
         call = self.pick(self.schema.calls(routing))
         if call.kind == "response":
             part, key = self.pick([("result", call.key), ("error", "Error")])

@@ -69,3 +69,12 @@ def raw_schema(label: str) -> dict[str, Any]:
     name = "schema.unstable.json" if unstable else "schema.json"
     found: dict[str, Any] = json.loads((ROOT / "schema" / version / name).read_text(encoding="utf-8"))
     return found
+
+
+def meta_of(raw: dict[str, Any]) -> dict[str, Any]:
+    """Make the meta file that goes with a schema: the methods of each side, under names of their own."""
+    tables: dict[str, dict[str, str]] = {f"{side}Methods": {} for side in ("agent", "client", "protocol", "proxy")}
+    for node in raw["$defs"].values():
+        for side in ("agent", "client") if node.get("x-side") == "both" else filter(None, [node.get("x-side")]):
+            tables[f"{side}Methods"][node["x-method"].removeprefix("$/").replace("/", "_")] = node["x-method"]
+    return {"version": 1, **tables}

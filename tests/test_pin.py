@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from generator.diff.inputs import load
 from generator.errors import GeneratorError
 from generator.pin import pin
 from generator.pipeline import generate_pinned
 from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
-from tests.support import ROOT
+from tests.support import ROOT, meta_of
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = sorted({name for pair in LABELS.values() for name in pair})
@@ -25,7 +26,12 @@ def upstream(tmp_path: Path) -> Path:
     """Make a folder like upstream's: our stored files, with prose put back in."""
     folder = tmp_path / "upstream"
     for name in FILES:
-        raw = json.loads((ROOT / "schema" / name).read_text(encoding="utf-8"))
+        stored = ROOT / "schema" / name
+        if stored.is_file():
+            raw = json.loads(stored.read_text(encoding="utf-8"))
+        else:  # what is pinned may have come without lists of methods
+            schema = stored.with_name(stored.name.replace("meta", "schema"))
+            raw = meta_of(json.loads(schema.read_text(encoding="utf-8")))
         for definition in raw.get("$defs", {}).values():
             definition["description"] = "Some prose."
         target = folder / name
@@ -71,7 +77,7 @@ def test_prose_is_left_out_and_nothing_else() -> None:
 
 def test_the_stored_files_have_no_prose_and_are_in_the_lock() -> None:
     lock = load_lock()
-    assert sorted(e.path for e in lock.files) == FILES
+    assert {schema for schema, _ in LABELS.values()} <= {e.path for e in lock.files} <= set(FILES)
     for entry in lock.files:
         data = (ROOT / "schema" / entry.path).read_bytes()
         assert digest(data) == entry.sha256
@@ -196,6 +202,25 @@ def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Pat
     assert next((e.path, e.upstream_path) for e in lock.files) == ("v1/meta.json", "schema/meta.json")
     made = generate_pinned(lambda _: None, tmp_path / "project")
     assert [s.label for s in made.summaries] == ["v1", "v1_unstable"]
+
+
+@pytest.mark.parametrize("old", [("v1", "v2"), ("v1",), ("v2",)])
+def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...]) -> None:
+    """For a while v2 lay beside v1 under names of its own, and the packages had v1 as of old and v2 in its folder."""
+    folder = tmp_path / "checkout" / "schema"
+    folder.mkdir(parents=True)
+    for version in ("v1", "v2"):
+        if version not in old:
+            (upstream / version).rename(folder / version)
+            continue
+        for path in (upstream / version).iterdir():
+            stem, rest = path.name.split(".", 1)
+            path.rename(folder / (path.name if version == "v1" else f"{stem}.{version}.{rest}"))
+    lock, _ = pin(str(folder.parent), COMMIT, None, tmp_path / "project")
+    assert len(lock.files) == 8
+    assert [s.label for s in load_pinned(tmp_path / "project")[0]] == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert list(load(str(folder.parent), tmp_path).modules) == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert load(str(folder.parent), tmp_path).has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support import CASES, generate_case, golden, imported
 
+WITH_MESSAGES = ("messages", "early_schema", "proxies")
 SHAPES = sorted(p.name for p in (CASES / "shapes").iterdir())
 
 
@@ -48,9 +49,7 @@ def _strictly(package: Any, text: str, kind: Any) -> Any:
 def test_shape(shape: str, tmp_path: Path) -> None:
     folder = CASES / "shapes" / shape
     texts = generate_case(folder / "schema.json", "case", tmp_path)
-    named = (
-        ("enums.py", "types.py", "messages.py") if shape in ("messages", "early_schema") else ("enums.py", "types.py")
-    )
+    named = ("enums.py", "types.py", *(["messages.py"] if shape in WITH_MESSAGES else []))
     golden(folder / "expected.py.txt", "".join(f"# ---- {n}\n{texts[n]}" for n in named))
     lines = (folder / "wire.jsonl").read_text(encoding="utf-8").splitlines()
     with imported(tmp_path, "case", f"shape_{shape}") as (package, module):

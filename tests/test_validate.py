@@ -24,7 +24,7 @@ GOOD: list[Any] = [
     v1.InitializeRequest(protocol_version=1),
     v2.ToolCallUpdate(tool_call_id=v2.ToolCallId("t"), title=None),
     v2.ContentBlockOther(type="video", extra={"src": "u"}),
-    v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason("later")),
+    v2.ToolCallUpdate(tool_call_id=v2.ToolCallId("t"), status=v2.ToolCallStatus("later")),
     v1.McpServerStdio(name="n", command="c", args=[], env=[]),
     acp.decode('{"type":"zzz","a":1}', type=v1.ContentBlock, unknown="keep"),
 ]

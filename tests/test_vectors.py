@@ -32,11 +32,16 @@ def test_vectors(file: Any) -> None:
     label = importlib.import_module(f"acp_msgspec.{file.stem}")
     lines = file.read_text(encoding="utf-8").splitlines()
     wrong: list[str] = []
+    gone: set[str] = set()
     for line in lines:
         vector = json.loads(line)
+        if not hasattr(label, vector["type"]):
+            gone.add(vector["type"])
+            continue
         ok, out = verdict(label, vector)
         if ok != vector["ok"] or (ok and not same(out, json.loads(vector["out"]))):
             wrong.append(f"{line}\n  here: {ok} {out}")
+    assert not gone, f"{', '.join(sorted(gone))}: no longer upstream; take their lines out, or record all anew"
     assert not wrong, f"{len(wrong)} of {len(lines)} disagree, the first ones:\n" + "\n".join(wrong[:10])
 
 

@@ -41,7 +41,7 @@ class Layer(Struct):
     extension_request: type[Any]
     extension_notification: type[Any]
     envelopes: list[type[Any]] = field(default_factory=list[type[Any]])
-    """Those of its readers."""
+    """Those of its readers, and those that can be built alone."""
     carriers: dict[tuple[Any, bool], type[Any]] = field(default_factory=dict[tuple[Any, bool], type[Any]])
     """Which envelope carries which class of params, in a request or not; found at the first use."""
 

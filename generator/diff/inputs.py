@@ -1,8 +1,8 @@
 """What OLD and NEW may be: a lock, a folder, one schema file, or a git revision of this project.
 
 A path that exists is taken for a path. A folder may hold `v1/` and `v2/`, itself or in its `schema/`, or the older
-layout `schema.json` and `schema.unstable.json`, which count as v1 and v1_unstable. A folder, a lock or a revision that
-has an `overrides.toml` beside its schemas is read with it, anything else with the present one.
+layout `schema.json`, `schema.unstable.json` and `schema.v2.json`, which count as v1, v1_unstable and v2. A folder, a
+lock or a revision that has an `overrides.toml` beside its schemas is read with it, anything else with the present one.
 """
 
 import shutil
@@ -18,12 +18,19 @@ from generator.lower import lower
 from generator.model import Module
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
-from generator.source import LABELS, LOCK, Source, digest, is_object, parse_object, read_bytes
+from generator.source import (
+    EARLY,
+    LABELS,
+    LOCK,
+    Source,
+    digest,
+    is_object,
+    parse_object,
+    read_bytes,
+    read_if_there,
+)
 
 PREFIXES = ("", "schema/")
-EARLY = {"v1": ("schema.json", "meta.json"), "v1_unstable": ("schema.unstable.json", "meta.unstable.json")}
-"""The layout of upstream's first releases."""
-LAYOUTS = tuple((prefix, names) for prefix in PREFIXES for names in (LABELS, EARLY))
 OVERRIDES = "overrides.toml"
 UNNAMED = "schema"
 """The label of a schema file whose path names none."""
@@ -57,7 +64,7 @@ def load(argument: str, root: Path) -> Half:
     path = Path(argument)
     kind = _kind(argument, path)
     if kind == "folder":
-        found = _folder(argument, Files(lambda name: _read(path / name), lambda name: f"{argument}/{name}"))
+        found = _folder(argument, Files(lambda name: read_if_there(path / name), lambda name: f"{argument}/{name}"))
         if found is None:
             raise GeneratorError("holds no schema", file=argument, hint="v1/schema.json, schema/v1/… or schema.json")
         return found
@@ -77,17 +84,16 @@ def _kind(argument: str, path: Path) -> str:
         raise GeneratorError(f"cannot be read: {(why.strerror or str(why)).lower()}", file=argument) from None
 
 
-def _read(path: Path) -> bytes | None:
-    return read_bytes(path, str(path)) if path.is_file() else None
-
-
 def _folder(argument: str, files: Files) -> Half | None:
-    """Read all schemas of the first layout of which there are any."""
-    for prefix, names in LAYOUTS:
-        found = [(label, files.read(prefix + schema), schema, meta) for label, (schema, meta) in names.items()]
-        sources = [
-            _source(files, n, d, prefix + schema, prefix + meta) for n, d, schema, meta in found if d is not None
-        ]
+    """Read all schemas at the top or, if there are none, in `schema/`; each in today's place or that of old."""
+    for prefix in PREFIXES:
+        sources: list[Source] = []
+        for label, today in LABELS.items():
+            for schema, meta in (today, EARLY[label]):
+                data = files.read(prefix + schema)
+                if data is not None:
+                    sources.append(_source(files, label, data, prefix + schema, prefix + meta))
+                    break
         if sources:
             return _half(argument, files, sources, prefix + OVERRIDES)
     return None
@@ -137,7 +143,7 @@ def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Half:
     shown = Path(argument).parent
 
     def read(name: str) -> bytes | None:
-        data = _read(path.parent / name)
+        data = read_if_there(path.parent / name)
         entry = entries.get(name)
         if name == OVERRIDES:
             return data
@@ -160,7 +166,7 @@ def _single(argument: str, path: Path, raw: dict[str, Any]) -> Half:
     """Read one schema file, and the meta file beside it that has its name."""
     label = _label(path)
     meta = path.with_name(path.name.replace("schema", "meta", 1))
-    methods = _read(meta) if meta != path else None
+    methods = read_if_there(meta) if meta != path else None
     shown = str(Path(argument).with_name(meta.name))
     source = Source(
         label=label,

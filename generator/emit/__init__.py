@@ -113,7 +113,7 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
                     Import(".._methods", ("Method",)),
                     *([Import(".enums", tuple(sorted(leaf_names, key=_import_key)))] if leaf_names else []),
                     Import(".messages", tuple(sorted(messages["exports"], key=_import_key))),
-                    Import(".types", tuple(sorted(body_names, key=_import_key))),
+                    *([Import(".types", tuple(sorted(body_names, key=_import_key)))] if body_names else []),
                 ],
             ],
             exports=sorted(

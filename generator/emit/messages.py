@@ -54,6 +54,7 @@ def messages_view(module: Module, docs: Docs) -> dict[str, Any]:
             for r in module.routings
         ],
         "sides": sides,
+        "unread": _unread(sides, builders),
         "results": results,
         "typed_results": [{"method": quoted(m.name), "response": m.response} for m in module.methods if m.response],
         "methods": [
@@ -102,6 +103,12 @@ def _side(module: Module, sender: str) -> dict[str, Any]:
         "members": [*(r.name for r in found), *FRAME[2:]],
         "envelopes": list(dict.fromkeys(e for r in found for e in r.envelopes)),
     }
+
+
+def _unread(sides: list[dict[str, Any]], builders: list[dict[str, Any]]) -> list[str]:
+    """List the envelopes that can be built and that neither side reads: those of proxies."""
+    read = {name for side in sides for name in side["envelopes"]}
+    return [o["name"] for b in builders for o in b["overloads"] if o["name"] not in read]
 
 
 def _builder(module: Module, *, of_request: bool) -> dict[str, Any]:
