@@ -67,9 +67,10 @@ def misspelt(text: str | None = None) -> list[str]:
     `docs/spelling.json` names the files, the dictionaries, and the words that are ours.
     """
     cspell = TOOLS / "node_modules" / "cspell" / "bin.mjs"
-    options = ["lint", "--no-progress", "--no-summary", "--no-color", "--config", SPELLING]
+    options = ("lint", "--no-progress", "--no-summary", "--no-color", "--config", SPELLING)
+    command: list[str | Path] = [_node(), cspell, *options, *(() if text is None else ("stdin",))]
     run = subprocess.run(
-        [_node(), cspell, *options, *(() if text is None else ("stdin",))],
+        command,
         cwd=ROOT,
         input=text or "",
         capture_output=True,

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from itertools import cycle
 from typing import Any, NamedTuple
 
-from tests.schema_walk import PREFIX, ROUTING, Branch, Call, Node, Property, Schema, core, limits
+from tests.schema_walk import PREFIX, ROUTING, Branch, Call, Node, Property, Schema, core, is_object, limits
 
 UNKNOWN = "_unheard_of"
 FREE: list[Any] = [{"deep": [1, None, {"half": 0.5}]}, [], {}, "", 0, False, "text", 2**70, 0.25]
@@ -233,6 +233,17 @@ def lacking(schema: Schema, key: str, given: Node) -> Iterator[tuple[str, Node]]
         rest = {k: v for k, v in given.items() if k != name}
         if not any(_fits(branch, rest) for branch in branches):
             yield f"{PREFIX}{key} without {name!r}", rest
+
+
+def is_ambiguous(schema: Schema, key: str, given: Any) -> bool:
+    """Say whether several of a union's objects take a value, so that the first one does, be it meant or not."""
+    if not is_object(given) or schema.kind(key) != "union":
+        return False
+    try:
+        branches = schema.flatten(key)
+    except ValueError:  # a union of more than objects
+        return False
+    return sum(_fits(branch, given) for branch in branches) > 1
 
 
 def _fits(branch: Branch, given: Node) -> bool:

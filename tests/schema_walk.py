@@ -328,7 +328,11 @@ class Schema:
         if node.get("type", "object") != "object":
             raise ValueError(f"{pointer} is no object")
         must = node.get("required", ())
-        own = [Property(k, v, f"{pointer}/properties/{k}", k in must) for k, v in node.get("properties", {}).items()]
+        own = [
+            # What is required and has a default all the same is so for writers; a reader does without.
+            Property(k, v, f"{pointer}/properties/{k}", k in must and "default" not in v)
+            for k, v in node.get("properties", {}).items()
+        ]
         other, known = self._forbidden(node)
         keeps = node.get("additionalProperties") is True or node.get("unevaluatedProperties") is True
         found = [Branch(pointer, tuple(own), other, known, keeps)]
@@ -481,7 +485,7 @@ class Schema:
 
     def _absent(self, entry: Property) -> str:
         if entry.required:
-            return " required" if "default" not in entry.node else " required, with a default"
+            return " required"
         if "default" in entry.node:
             return f" = always {json.dumps(self.complete(entry.node, entry.node['default']))}"
         if entry.wire in self.overrides.patch.get(entry.owner, ()):

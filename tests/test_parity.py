@@ -581,7 +581,8 @@ def _property_changes(node: Node) -> Iterator[tuple[str, Node]]:
         renamed = {(f"{k}X" if k == name else k): v for k, v in properties.items()}
         moved = [f"{k}X" if k == name else k for k in required]
         yield "property renamed", {**node, "properties": renamed, "required": moved}
-        yield "required flipped", {**node, "required": still if name in required else [*required, name]}
+        if "default" not in properties[name]:
+            yield "required flipped", {**node, "required": still if name in required else [*required, name]}
         if name in names[:-1]:  # a tag has no place among the fields
             yield "property moved", {**node, "properties": {**rest, name: properties[name]}}
 

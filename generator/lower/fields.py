@@ -82,9 +82,8 @@ def _presence(low: "Lowering", prop: Property, kind: Type) -> Presence:
             return Presence.PATCH
         if low.context.overrides.strict:
             raise low.context.fail(prop.pointer, "a patch field must be optional and nullable", "see overrides")
-    if prop.required:
-        if has_default:
-            raise low.context.fail(prop.pointer, "a required property with a default", "is it absent or is it not?")
+    # The oldest schemas list as required what a writer always writes, and a reader has a default for.
+    if prop.required and not has_default:
         return Presence.REQUIRED
     if has_default and not (raw is None and takes_null):
         return Presence.DEFAULTED

@@ -71,7 +71,9 @@ def lower_union(low: "Lowering", name: str, node: SchemaObject, pointer: str) ->
             elif isinstance(branch, SchemaObject) and (branch.type == "object" or branch.properties):
                 alternatives.extend(branch_alternatives(low, branch, place, name))
             else:
-                fallbacks.append(kind_of(low, branch, place, name, text_of(branch, "title") or ""))
+                made = kind_of(low, branch, place, name, text_of(branch, "title") or "")
+                # The oldest schemas have null for each response that says nothing.
+                fallbacks += [made] if made != Plain("None") or made not in fallbacks else []
     tag_field = _tag_field(low, node, alternatives, pointer)
     tagged: list[Named] = []
     others: list[Named] = []
