@@ -18,9 +18,14 @@ def tag_of(block: object) -> str:
     return tag if isinstance(tag, str) else ""
 
 
+def known_tag_of(block: object) -> str:
+    """Give the `type` of a block that is of a class of its own; empty for any other."""
+    return "" if isinstance(block, UnknownVariant | CatchAll) else tag_of(block)
+
+
 def text_of(block: object) -> str | None:
     """Give the text of a text block, None for any other."""
-    if isinstance(block, UnknownVariant) or tag_of(block) != "text":
+    if known_tag_of(block) != "text":
         return None
     text: object = getattr(block, "text", None)
     return text if isinstance(text, str) else None

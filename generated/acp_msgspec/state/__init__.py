@@ -4,9 +4,8 @@
 output but to what it is handed.
 """
 
-from ._blocks import (
-    Block,
-)
+from ._blocks import Block
+from ._carry import transcript_prompt
 from ._changes import (
     ActivityChanged,
     BadOutput,
@@ -31,10 +30,16 @@ from ._changes import (
     UnknownKept,
     UsageChanged,
 )
-from ._session import (
-    Listener,
-    SessionState,
-    Update,
+from ._html import to_html
+from ._markdown import to_markdown
+from ._replay import replay_states
+from ._session import Listener, SessionState, Update
+from ._transcript import (
+    BrokenLine,
+    Recorded,
+    Sender,
+    TranscriptWriter,
+    replay,
 )
 from ._views import (
     CompactionView,
@@ -56,6 +61,7 @@ __all__ = [
     "ActivityChanged",
     "BadOutput",
     "Block",
+    "BrokenLine",
     "Change",
     "CommandsChanged",
     "CompactionChanged",
@@ -74,7 +80,9 @@ __all__ = [
     "PlanRemoved",
     "PlanReplaced",
     "PlanView",
+    "Recorded",
     "Role",
+    "Sender",
     "SessionState",
     "Snapshot",
     "TerminalChanged",
@@ -82,6 +90,7 @@ __all__ = [
     "TitleChanged",
     "ToolCallChanged",
     "ToolCallView",
+    "TranscriptWriter",
     "TurnEnded",
     "TurnStarted",
     "TurnView",
@@ -92,4 +101,9 @@ __all__ = [
     "UsageChanged",
     "UsageView",
     "View",
+    "replay",
+    "replay_states",
+    "to_html",
+    "to_markdown",
+    "transcript_prompt",
 ]
