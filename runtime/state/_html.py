@@ -51,7 +51,7 @@ def _entry(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
         case ToolCallView():
             title = _text(entry.title or entry.name or entry.tool_call_id)
             state = f'<span class="note">{_text(entry.kind)}, {_text(entry.status)}</span>'
-            yield f'<details class="call{dropped}" open><summary>{title} {state}</summary>'
+            yield f'<details class="call{dropped}" open><summary><bdi>{title}</bdi> {state}</summary>'
             places = ", ".join(_text(str(getattr(place, "path", ""))) for place in entry.locations)
             yield from [f'<p class="note">{places}</p>'] if places else []
             yield from (_piece(piece_of(content, snapshot)) for content in entry.content)
