@@ -11,8 +11,9 @@ from ._pieces import Piece, json_of, piece_of, with_ends
 from ._views import CompactionView, Entry, MessageView, PlanView, Role, Snapshot, ToolCallView
 
 ROLES = {Role.USER: "User", Role.AGENT: "Agent", Role.THOUGHT: "Thought"}
-_PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:@$^=\"'/])")
-_FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
+_PUNCTUATION = re.compile(r"[\\`*_{}\[\]<>#|~&@$]|^[-+=]")
+_NUMBERED = re.compile(r"^(\d+)([.)])")
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w+#.-]*[ \t]*$")
 _TICKS = re.compile(r"`+")
 _TARGET = re.compile(r"\]\((?!(?:https?://|mailto:)[\w./?&#=%+~:;,!*@-]*[ )]|[\w./#-]*\))", re.IGNORECASE)
 """The start of a link, but for those that lead to a page, an address or a file beside."""
@@ -42,7 +43,8 @@ def entries_to_markdown(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterato
 
 def plain(text: str) -> str:
     """Write text on one line, so that it stands for itself."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+    line = " ".join(text.translate(_CONTROLS).split())
+    return _NUMBERED.sub(r"\1\\\2", _PUNCTUATION.sub(r"\\\g<0>", line))
 
 
 def fenced(text: str, info: str = "") -> str:
@@ -53,22 +55,40 @@ def fenced(text: str, info: str = "") -> str:
 
 
 def disarmed(text: str) -> str:
-    """Write Markdown of somebody else, so that a viewer only formats it."""
-    out: list[str] = []
-    prose: list[str] = []
+    """Write Markdown of somebody else, so that a viewer only formats it.
+
+    Code stays as it is where every viewer agrees that it is code; all else is taken for prose.
+    """
+    lines = _lines(text).split("\n")
+    parts = _parts(lines)
+    if parts is None:
+        return "\n".join(_prose(lines, plainly=True))
+    return "\n".join(line for code, part in parts for line in (part if code else _prose(part)))
+
+
+def _parts(lines: list[str]) -> list[tuple[bool, list[str]]] | None:
+    """Split lines into code blocks, blank lines with them, and prose; None where it is not plain which is which.
+
+    Only a fence at the start of a line counts, as an indented one may belong to a list and end with it; and wherever
+    there is another sign of a fence, viewers may see code begin and end elsewhere.
+    """
+    parts: list[tuple[bool, list[str]]] = []
     fence = ""
-    for line in _lines(text).split("\n"):
-        opens = None if fence else _FENCE.match(line)  # an indented one may belong to a list, and end with it
-        if fence:
-            out.append(line)
-            if re.fullmatch(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*", line):
-                fence = ""
-        elif opens or not line.strip():
-            out += [*_prose(prose), line]
-            prose, fence = [], opens[0] if opens else ""
-        else:
-            prose.append(line)
-    return "\n".join([*out, *_prose(prose)])
+    for line in lines:
+        opens = _FENCE.match(line)
+        is_code = bool(fence) or opens is not None or not line.strip(" \t")
+        if fence and line.lstrip().startswith(fence):
+            if not re.fullmatch(rf" {{0,3}}{re.escape(fence[0])}+[ ]*", line):
+                return None
+            fence = ""
+        elif opens and not fence:
+            fence = opens[1]
+        elif not fence and ("```" in line or "~~~" in line):
+            return None
+        if not parts or parts[-1][0] is not is_code:
+            parts.append((is_code, []))
+        parts[-1][1].append(line)
+    return parts
 
 
 def quoted(text: str) -> str:
@@ -80,17 +100,17 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS)
 
 
-def _prose(lines: list[str]) -> list[str]:
-    """Disarm lines that have no blank one between them."""
-    spans = [_spans(line) for line in lines]
-    # Where it is not plain which backticks belong together, none do.
+def _prose(lines: list[str], *, plainly: bool = False) -> list[str]:
+    """Disarm lines that have no blank one between them, and between backticks where it is plain what these enclose."""
+    spans = [None if plainly else _spans(line) for line in lines]
+    # Where one line leaves that open, it may concern the others.
     whole = [[line] if None in spans else found or [line] for line, found in zip(lines, spans, strict=True)]
     text = "\n".join("\x01".join(parts[::2]) for parts in whole)
     code = iter([part for parts in whole for part in parts[1::2]])
     # An entity in the place of each mark that opens HTML; links that are defined elsewhere lose their definitions.
     text = text.replace("<", "&lt;").replace("![", "\\![").replace("]:", "]\\:")
     text = _TARGET.sub(r"]\\(", text)
-    return re.sub("\x01", lambda _: next(code), text).split("\n") if lines else []
+    return re.sub("\x01", lambda _: next(code), text).split("\n")
 
 
 def _spans(line: str) -> list[str] | None:
@@ -101,16 +121,15 @@ def _spans(line: str) -> list[str] | None:
         return None
     parts: list[str] = []
     end = 0
-    ticks = list(_TICKS.finditer(line))
-    while ticks:
-        first = ticks.pop(0)
-        while ticks and len(ticks[0][0]) != len(first[0]):
-            ticks.pop(0)
-        if not ticks:
-            return None
-        last = ticks.pop(0)
-        parts += [line[end : first.start()], line[first.start() : last.end()]]
-        end = last.end()
+    opener: re.Match[str] | None = None
+    for run in _TICKS.finditer(line):
+        if opener is None:
+            opener = run
+        elif len(run[0]) == len(opener[0]):
+            parts += [line[end : opener.start()], line[opener.start() : run.end()]]
+            opener, end = None, run.end()
+    if opener is not None:
+        return None
     return [*parts, line[end:]]
 
 

@@ -55,5 +55,5 @@ def _shortened(parts: list[str], limit: int) -> str:
         size += len(part) + 2
         if size > limit:
             break
-        kept.insert(0, part)
-    return "\n\n".join([_CUT, *(kept or [parts[-1][-limit:]])])
+        kept.append(part)
+    return "\n\n".join([_CUT, *(reversed(kept) if kept else [parts[-1][-limit:]])])

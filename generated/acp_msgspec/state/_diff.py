@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _CONTEXT = 3
-_MOST = 4_000_000
+_MOST = 1_000_000
 """How many pairs of lines are compared at most; beyond, all old lines are shown as gone and all new ones as added."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
