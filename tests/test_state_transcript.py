@@ -104,6 +104,16 @@ def test_messages_in_any_form() -> None:
     assert texts == ["log: started\n", "\\xff{}", '{"a":', "", "\\ud800", "[" * 5000]
 
 
+def test_hook_of_a_connection() -> None:
+    for own in SENDERS:
+        out = io.BytesIO()
+        hook = TranscriptWriter(out).hook(own)
+        hook("out", b"1")
+        hook("in", b"2")
+        found = {bytes(line.message): line.sender for line in _good(out.getvalue().splitlines())}
+        assert found == {b"1": own, b"2": "agent" if own == "client" else "client"}
+
+
 def test_files_are_added_to(tmp_path: Path) -> None:
     path = tmp_path / "log.ndjson"
     with TranscriptWriter(path) as writer:

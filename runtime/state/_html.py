@@ -75,8 +75,10 @@ def _piece(piece: Piece) -> str:
             return f'<div class="text">{_text(piece.text)}</div>'
         case "code":
             return f"{title}<pre>{_text(piece.text)}</pre>"
+        case "diff" if piece.text:
+            return f"<pre>{_diff(piece.text)}</pre>"
         case "diff":
-            return f"{title}<pre>{_diff(piece.text)}</pre>"
+            return f'<p class="note">{_text(piece.title)}: unchanged</p>'
         case "image":
             return f'<p><img alt="{_text(piece.text)}" src="{_text(piece.uri or "")}"></p>'
         case "link" if piece.uri is not None:

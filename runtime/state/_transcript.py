@@ -57,6 +57,11 @@ class TranscriptWriter:
         self._sink.write(msgspec.json.encode(line) + b"\n")
         self._sink.flush()
 
+    def hook(self, own: Sender, /) -> Callable[[Literal["in", "out"], bytes], None]:
+        """Make the `on_message` hook of a connection whose own end is a client or an agent."""
+        peer: Sender = "agent" if own == "client" else "client"
+        return lambda direction, message: self.write(own if direction == "out" else peer, message)
+
     def close(self) -> None:
         """Close the file, if it was opened here."""
         if self._file is not None:
