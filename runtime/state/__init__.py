@@ -5,7 +5,7 @@ output but to what it is handed.
 """
 
 from ._blocks import Block
-from ._carry import transcript_prompt
+from ._carry import TextBlock, transcript_prompt
 from ._changes import (
     ActivityChanged,
     BadOutput,
@@ -87,6 +87,7 @@ __all__ = [
     "Snapshot",
     "TerminalChanged",
     "TerminalView",
+    "TextBlock",
     "TitleChanged",
     "ToolCallChanged",
     "ToolCallView",
