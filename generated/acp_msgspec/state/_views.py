@@ -186,7 +186,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     def is_dropped(self, entry: Entry) -> bool:
         """Say whether an entry is part of a turn that the agent refused, and so is no longer known to it."""
-        return any(turn.refused for turn in self.turns if turn.number == entry.turn)
+        return 0 < entry.turn <= len(self.turns) and self.turns[entry.turn - 1].refused
 
     def terminal(self, terminal_id: str) -> TerminalView | None:
         """Find a terminal of the agent's own."""
