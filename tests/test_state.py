@@ -254,6 +254,12 @@ def test_the_prompt_is_repeated() -> None:
     state.apply(v2.UserMessage(message_id=v2.MessageId("u"), meta={}))
     assert [(m.message_id, m.text) for m in state.snapshot.messages] == [("u", "Hi!")]
 
+    state = SessionState()
+    state.user_prompt([v2.TextContent(text="Hi")])
+    state.turn_ended("end_turn")
+    state.apply(v2.UserMessage(message_id=v2.MessageId("u"), content=[v2.TextContent(text="Ho")]))  # too late for that
+    assert [(m.message_id, m.text) for m in state.snapshot.messages] == [(None, "Hi"), ("u", "Ho")]
+
 
 def test_a_turn_of_version_2() -> None:
     state = SessionState()
@@ -357,6 +363,17 @@ def test_clearing() -> None:
     assert state.apply(info(title="A")) == (TitleChanged(title="A"),)
     assert state.apply(info()) == ()
     assert state.apply(info(title=None)) == (TitleChanged(title=None),)
+
+
+def test_updates_stay_as_they_are() -> None:
+    state = SessionState()
+    call = v2.ToolCallId("t")
+    item = v2.Content(content=v2.TextContent(text="x"))
+    update = v2.SessionUpdateToolCallUpdate(tool_call_id=call, content=[item])
+    state.apply(update)
+    state.apply(v2.ToolCallContentChunk(tool_call_id=call, content=item))
+    assert update.content == [item]
+    assert state.snapshot.tool_calls[0].content == (item, item)
 
 
 def test_plans() -> None:
