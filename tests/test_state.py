@@ -197,6 +197,21 @@ def test_messages_by_id() -> None:
     assert _said(state) == [("agent", "ac"), ("thought", "t"), ("agent", "b")]
 
 
+def test_what_ends_a_message_and_what_begins_a_turn() -> None:
+    state = SessionState()
+    state.apply(UserChunk(content=_text("a"), message_id=v1.MessageId("1")))
+    state.apply(UserChunk(content=_text("b"), message_id=v1.MessageId("2")))
+    assert [turn.number for turn in state.snapshot.turns] == [1]  # nobody has answered in between
+    state.apply(Chunk(content=_text("c")))
+    compaction = v1_unstable.CompactionId("c")
+    for status in (v1_unstable.CompactionStatus.IN_PROGRESS, v1_unstable.CompactionStatus.COMPLETED):
+        state.apply(v1_unstable.CompactionUpdate(compaction_id=compaction, status=status))
+        state.apply(Chunk(content=_text("d")))
+    assert _said(state)[2:] == [("agent", "c"), ("agent", "dd")]
+    state.apply(UserChunk(content=_text("e")))
+    assert [entry.turn for entry in state.snapshot.timeline] == [1, 1, 1, 1, 1, 2]
+
+
 def test_whole_messages() -> None:
     state = SessionState()
     key = v2.MessageId("m")
