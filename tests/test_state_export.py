@@ -176,6 +176,7 @@ PARTS = [
 @example(f"  {TICKS}\n{TICKS}\n<b>")
 @example(f"- {TICKS}\n{TICKS}\n<b>\n{TICKS}\n<b>")
 @example(f"{TICKS}\n\t{TICKS}\n<b>")
+@example(f"{TICKS}\n    {TICKS}\n{TICKS}\n<b>")
 @example(f"{TILDES}|]a\n|-|-|\n<b>")
 @example(f"{TILDES}|-|-|\n{TILDES}\n<b>")
 @example("`a\nb` <b> `c")

@@ -62,7 +62,7 @@ def disarmed(text: str) -> str:
     lines = _lines(text).split("\n")
     parts = _parts(lines)
     if parts is None:
-        return "\n".join(_prose(lines, plainly=True))
+        return "\n".join(_prose(lines))
     return "\n".join(line for code, part in parts for line in (part if code else _prose(part)))
 
 
@@ -100,9 +100,9 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS)
 
 
-def _prose(lines: list[str], *, plainly: bool = False) -> list[str]:
-    """Disarm lines that have no blank one between them, and between backticks where it is plain what these enclose."""
-    spans = [None if plainly else _spans(line) for line in lines]
+def _prose(lines: list[str]) -> list[str]:
+    """Disarm lines, but for what stands between backticks where it is plain which of them belong together."""
+    spans = [_spans(line) for line in lines]
     # Where one line leaves that open, it may concern the others.
     whole = [[line] if None in spans else found or [line] for line, found in zip(lines, spans, strict=True)]
     text = "\n".join("\x01".join(parts[::2]) for parts in whole)
