@@ -88,7 +88,7 @@ class Turns:
             number=last.number,
             ended=True,
             # What was refused stays so, whatever the agent does on its own afterwards.
-            stop_reason=last.stop_reason if last.refused else stop_reason or last.stop_reason,
+            stop_reason=last.stop_reason if last.refused or stop_reason is None else stop_reason,
             usage=usage if usage is not None else last.usage,
         )
         if last.ended and ended.stop_reason == last.stop_reason and ended.usage is last.usage:
