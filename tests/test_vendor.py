@@ -117,7 +117,7 @@ def test_states_that_a_check_tells_apart(vendor: Command) -> None:
     assert tree(Path()) == first
     assert vendor.done(DEST, "--check") == [f"{DEST}: up to date with acp_msgspec {ABOUT.__version__} (v1, v2)"]
     assert vendor.refused(DEST, "--check", "--only", "v1")[0] == [
-        f"stale: v2/{n}.py" for n in ("__init__", "enums", "messages", "types")
+        f"stale: v2/{n}.py" for n in ("__init__", "aio", "enums", "messages", "types")
     ]
     Path(DEST, "_codec.py").write_text("# mine\n", encoding="utf-8")
     Path(DEST, "v2", "types.py").unlink()
