@@ -41,7 +41,7 @@ class Faulty(aio.Agent):
             case "_x/ok":
                 return "ok"
             case "_x/wait":
-                await asyncio.sleep(3600)
+                return await asyncio.sleep(3600)
             case "_x/refuse":
                 raise acp.ResourceNotFound("No such thing", {"thing": 5})
             case "_x/raise":
