@@ -4,23 +4,27 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from .._framing import START
+
 
 class MessageTooLong(ValueError):
     """The peer sent a message that outgrew the transport's limit; the message is lost, and the transport goes on.
 
-    `limit` is in bytes.
+    `limit` is in bytes; `start` is the message's beginning, as far as the transport kept it.
     """
 
-    def __init__(self, limit: int) -> None:
-        """Keep the limit."""
+    def __init__(self, limit: int, start: bytes = b"") -> None:
+        """Keep the limit and the beginning."""
         super().__init__(f"A message is longer than {limit} bytes")
         self.limit = limit
+        self.start = start
 
 
 class Transport(Protocol):
     """What a connection needs of whatever carries its messages.
 
-    A message is the UTF-8 text of one JSON value without a newline in it. One task receives and another one sends.
+    A message is the UTF-8 text of one JSON value; what is sent has no line break in it. One task receives and another
+    one sends.
     Two more attributes are read where a transport has them, for `ConnectionClosed`: `reason`, a text that says why the
     stream ended, and `returncode`, the exit status of the peer's process.
     """
@@ -121,8 +125,7 @@ class _MemoryEnd:
             pipe.waiter = asyncio.get_running_loop().create_future()
             await pipe.waiter
         if self._limit is not None and len(pipe.messages[0]) > self._limit:
-            self._take(1)
-            raise MessageTooLong(self._limit)
+            raise MessageTooLong(self._limit, self._take(1)[0][:START])
         count = len(pipe.messages)
         if self._limit is not None:
             count = next((n for n, m in enumerate(pipe.messages) if len(m) > self._limit), count)

@@ -17,6 +17,7 @@ from ._process import ProcessTransport, spawn
 from ._stdio import stdio
 from ._terminals import Command, ExitStatus, Terminals
 from ._transport import MessageTooLong, Transport, memory_pair
+from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:
     from ..v1.aio import (
@@ -53,8 +54,11 @@ __all__ = [
     "Terminals",
     "Transport",
     "UnsupportedVersion",
+    "WebSocketServer",
     "choose",
+    "connect_websocket",
     "memory_pair",
+    "serve_websocket",
     "spawn",
     "stdio",
 ]

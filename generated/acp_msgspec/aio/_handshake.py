@@ -73,7 +73,7 @@ class Need(Struct, frozen=True):
         return any(self._is_value(item) for item in items)
 
     def _is_value(self, item: Any) -> bool:
-        config = getattr(type(item), "__struct_config__", None)
+        config = getattr(item, "__struct_config__", None)
         return bool(item == self.value if config is None else config.tag == self.value)
 
 
