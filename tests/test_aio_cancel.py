@@ -176,7 +176,7 @@ def test_raw_params_with_line_breaks_stay_one_message() -> None:
 
 
 def test_the_gate_refuses_calls_that_are_not_forced() -> None:
-    def refuse(method: str) -> None:
+    def refuse(method: str, params: object) -> None:
         raise LookupError(method)
 
     async def turn() -> None:

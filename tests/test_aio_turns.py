@@ -96,7 +96,9 @@ def test_a_turn() -> None:
             assert caught.value.data == "_ours/unknown"
             assert screen.extensions == [("_ours/y", b"[1]"), ("_ours/z", b"null")]
             with pytest.raises(acp.MethodNotFound):
-                await client.session_load(v1.LoadSessionRequest(session_id=SESSION, cwd="/", mcp_servers=[]), force=True)
+                await client.session_load(
+                    v1.LoadSessionRequest(session_id=SESSION, cwd="/", mcp_servers=[]), force=True
+                )
 
     run(turn())
 

@@ -93,6 +93,18 @@ class Connection(Generic[H]):
         """Why the connection has ended; None while it has not."""
         return self._core.closed
 
+    @property
+    def gate(self) -> Callable[[str, Any], object] | None:
+        """Called with method and params of what is to be sent and not forced; what it raises keeps it from being sent.
+
+        The handshake sets one that raises `NotAdvertised`.
+        """
+        return self._rules.gate
+
+    @gate.setter
+    def gate(self, gate: Callable[[str, Any], object] | None) -> None:
+        self._rules.gate = gate
+
     async def __aenter__(self) -> Self:
         """Start to read and to write."""
         self.start()
@@ -143,7 +155,7 @@ class Connection(Generic[H]):
         """
         rules = self._rules
         if rules.gate is not None and not force:
-            rules.gate.check(method, params)
+            rules.gate(method, params)
         tail = self._tails.get(method)
         if tail is None:
             tail = self._tails[method] = _wire.request_tail(method)
@@ -183,7 +195,7 @@ class Connection(Generic[H]):
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
         if rules.gate is not None and not force:
-            rules.gate.check(method, params)
+            rules.gate(method, params)
         head = self._heads.get(method)
         if head is None:
             head = self._heads[method] = _wire.notification_head(method)

@@ -19,7 +19,7 @@ class Rules:
     def __init__(self, side: Side, handler: object, core: Core) -> None:
         """Start before the handshake: anything may be called."""
         self.handshake: Handshake[Any, Any] | None = None
-        self.gate: Gate | None = None
+        self.gate: Callable[[str, Any], object] | None = None
         self.served: object = handler
         """The handler with what the rules put around its methods."""
         self.watched = {INITIALIZE} if side.peer == "agent" else set[str]()
@@ -70,7 +70,7 @@ class Rules:
 
     def _note(self, request: Any, response: Any) -> None:
         self.handshake = Handshake(request, response)
-        self.gate = Gate(self._side.needs, response if self._side.peer == "agent" else request)
+        self.gate = Gate(self._side.needs, response if self._side.peer == "agent" else request).check
 
     def _tell(self, name: str, why: Exception) -> None:
         detail = f"The handler {name} raised {named(why)} in a cancelled turn"
