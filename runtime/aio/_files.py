@@ -22,6 +22,7 @@ _REFUSED = {
     errno.EISDIR: "it is a folder",
     errno.ELOOP: "it is a link, or there are too many of them",
     errno.ENAMETOOLONG: "the name is too long",
+    errno.EEXIST: "there is something in its way",
     errno.ENXIO: "it is no ordinary file",
 }
 

@@ -120,15 +120,21 @@ class Root:
             walk.close()
 
     def _resolved(self, path: str, *, create: bool) -> Place:
-        whole = Path(path).resolve()
+        whole = _resolved(path)
         if not whole.is_relative_to(self.path):
             raise Outside("the path leads out of the root folder")
         if create:
             whole.parent.mkdir(parents=True, exist_ok=True)
-        again = Path(path).resolve()
-        if again != whole:
+        if _resolved(path) != whole:
             raise Outside("the path changes")
         return Place(None, str(whole))
+
+
+def _resolved(path: str) -> Path:
+    try:
+        return Path(path).resolve()
+    except RuntimeError:
+        raise OSError(errno.ELOOP, "Too many links") from None
 
 
 class _Walk:
