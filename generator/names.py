@@ -37,8 +37,8 @@ MESSAGE_NAMES = frozenset(
 CONNECTION_NAMES = frozenset(
     {
         "call", "cancels_turns", "capabilities", "close", "closed", "connection_closed", "extension_call",
-        "extension_notification", "extension_notify", "extension_request", "files", "gate", "handler", "handshake", "info",
-        "negotiate", "notify", "permissions", "serve", "side", "start", "supports", "terminals", "transport",
+        "extension_notification", "extension_notify", "extension_request", "files", "gate", "handler", "handshake",
+        "info", "negotiate", "notify", "permissions", "serve", "side", "start", "supports", "terminals", "transport",
         "wait_closed",
     }
 )  # fmt: skip

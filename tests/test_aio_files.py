@@ -5,6 +5,7 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -206,13 +207,12 @@ NAMES = st.sampled_from(["..", ".", "", "sub", "a.txt", "up", "away", "folder", 
 def test_no_path_leads_out(linked: Path, parts: list[str], write: bool) -> None:
     files = aio.Files(linked)
     path = "/".join([str(linked), *parts])
-    try:
+    # Nothing else is raised, whatever is there.
+    with suppress(acp.InvalidParams, acp.ResourceNotFound):
         if write:
             run(files.write(path, "written"))
         else:
             assert SECRET not in run(files.read(path))
-    except acp.RequestError as why:
-        assert why.code in (-32602, -32002)
     assert (linked.parent / "secret").read_text(encoding="utf-8") == SECRET
     assert (linked.parent / "rootless" / "secret").read_text(encoding="utf-8") == SECRET
 
@@ -334,11 +334,11 @@ def test_no_descriptor_stays_open(linked: Path) -> None:
     names = ["a.txt", "sub/b.txt", "missing", "sub", "up", "folder/secret", "sub/far", "new/deep/file"]
 
     async def turn() -> None:
-        before = len(os.listdir("/proc/self/fd"))
+        before = len(list(Path("/proc/self/fd").iterdir()))
         for name in names * 3:
             for work in (files.read(str(linked / name)), files.write(str(linked / name), "x")):
                 await asyncio.gather(work, return_exceptions=True)
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert len(list(Path("/proc/self/fd").iterdir())) == before
 
     if Path("/proc/self/fd").is_dir():
         run(turn())

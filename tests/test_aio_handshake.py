@@ -113,7 +113,7 @@ def test_what_was_not_advertised_is_refused_before_it_is_sent() -> None:
                 aio.NotAdvertised, match=r"fs/write_text_file needs clientCapabilities\.fs\.writeTextFile"
             ):
                 await agent.fs_write_text_file(WRITE)
-            with pytest.raises(aio.NotAdvertised, match="terminal/create needs clientCapabilities.terminal,"):
+            with pytest.raises(aio.NotAdvertised, match=r"terminal/create needs clientCapabilities\.terminal,"):
                 await agent.terminal_create(v1.CreateTerminalRequest(session_id=SESSION, command="x"))
             done = v1.CompleteElicitationNotification(elicitation_id=v1.ElicitationId("e"))
             with pytest.raises(aio.NotAdvertised, match="elicitation/complete"):
@@ -143,7 +143,7 @@ def test_kinds_of_content_need_leave_too() -> None:
             with pytest.raises(aio.NotAdvertised, match="session/prompt with prompt audio needs"):
                 await client.session_prompt(prompt(TEXT, sound))
             inside = v1.EmbeddedResource(resource=v1.TextResourceContents(text="", uri="file:///x"))
-            with pytest.raises(aio.NotAdvertised, match="promptCapabilities.embeddedContext"):
+            with pytest.raises(aio.NotAdvertised, match=r"promptCapabilities\.embeddedContext"):
                 await client.session_prompt(prompt(inside))
             await client.session_new(new(STDIO))
             with pytest.raises(aio.NotAdvertised, match=r"mcpCapabilities\.http"):
@@ -176,7 +176,7 @@ def test_elicitation_by_its_modes() -> None:
             url = v1.CreateElicitationRequestUrlSession(
                 session_id=SESSION, message="?", url="http://x", elicitation_id=v1.ElicitationId("e")
             )
-            with pytest.raises(aio.NotAdvertised, match="elicitation.url"):
+            with pytest.raises(aio.NotAdvertised, match=r"elicitation\.url"):
                 await agent.elicitation_create(url)
 
     run(turn())
@@ -188,7 +188,7 @@ def test_an_agent_answers_with_a_version_that_it_speaks(asked: int, answered: in
         here, there = aio.memory_pair()
         peer = RawPeer(here)
         async with aio.AgentConnection(there, Agent()):
-            params = {"protocolVersion": asked, "clientCapabilities": {}}
+            params: dict[str, Any] = {"protocolVersion": asked, "clientCapabilities": {}}
             await peer.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
             assert (await peer.next())["result"]["protocolVersion"] == answered
 
@@ -200,12 +200,12 @@ def test_a_client_refuses_a_version_that_it_does_not_speak() -> None:
         here, there = aio.memory_pair()
         peer = RawPeer(there)
         async with aio.ClientConnection(here) as client:
-            asked = peer.answer({"protocolVersion": 7})
-            request, answer = await asyncio.gather(asked, client.negotiate(), return_exceptions=True)
-            assert request["params"]["protocolVersion"] == 1
-            assert isinstance(answer, aio.UnsupportedVersion)
-            assert (answer.answered, answer.spoken) == (7, (1,))
-            assert str(answer) == "The agent speaks version 7 of the protocol, this side speaks 1"
+            asked = asyncio.ensure_future(peer.answer({"protocolVersion": 7}))
+            with pytest.raises(aio.UnsupportedVersion) as caught:
+                await client.negotiate()
+            assert (await asked)["params"]["protocolVersion"] == 1
+            assert (caught.value.answered, caught.value.spoken) == (7, (1,))
+            assert str(caught.value) == "The agent speaks version 7 of the protocol, this side speaks 1"
 
     run(turn())
 
@@ -258,10 +258,10 @@ def test_the_second_version() -> None:
             assert answer.capabilities.session == v2.SessionCapabilities()
             await client.session_new(v2.NewSessionRequest(cwd=v2.AbsolutePath("/")))
             delete = v2.DeleteSessionRequest(session_id=v2.SessionId("s"))
-            with pytest.raises(aio.NotAdvertised, match="capabilities.session.delete"):
+            with pytest.raises(aio.NotAdvertised, match=r"capabilities\.session\.delete"):
                 await client.session_delete(delete)
             stdio = v2.McpServerStdio(name="m", command=v2.AbsolutePath("/m"))
-            with pytest.raises(aio.NotAdvertised, match="capabilities.session.mcp.stdio"):
+            with pytest.raises(aio.NotAdvertised, match=r"capabilities\.session\.mcp\.stdio"):
                 await client.session_new(v2.NewSessionRequest(cwd=v2.AbsolutePath("/"), mcp_servers=[stdio]))
             login = v2.LoginAuthRequest(method_id=v2.AuthMethodId("a"))
             with pytest.raises(aio.NotAdvertised, match="auth/login needs authMethods"):

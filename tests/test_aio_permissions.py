@@ -51,7 +51,7 @@ def test_the_option_of_a_decision(decision: str | None, offered: str, chosen: st
 
 @given(st.lists(st.sampled_from([*KINDS, "_other"])), st.sampled_from(DECISIONS))
 def test_a_choice_never_says_more_or_the_opposite(kinds: list[str], decision: str | None) -> None:
-    chosen = aio.choose(list(enumerate(kinds)), decision)
+    chosen: int | None = aio.choose(list(enumerate(kinds)), decision)
     if chosen is None:
         assert decision not in kinds
     else:

@@ -60,6 +60,8 @@ class Worker(aio.Agent):
                     # What is asked on the way out is answered, too.
                     self.outcomes.append(await self.client.session_request_permission(permission()))
                     raise
+            case _:
+                pass
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
@@ -206,7 +208,7 @@ def test_cancelling_answers_what_the_user_was_asked(stubborn: bool) -> None:
         ask = {"jsonrpc": "2.0", "method": "session/request_permission"}
 
         async def question(number: int, session: str) -> None:
-            params = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}
+            params: dict[str, Any] = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}
             await peer.send({**ask, "id": number, "params": params})
 
         async with aio.ClientConnection(here, user) as client:

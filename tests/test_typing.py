@@ -29,6 +29,22 @@ WRONG = {
         "from msgspec import UNSET\nv1.ToolCallUpdate(tool_call_id=v1.ToolCallId('t'), title=UNSET)\n",
         2,
     ),
+    "a handler of another method's params": (
+        "from acp_msgspec import aio\n"
+        "class C(aio.Client):\n"
+        "    async def fs_read_text_file(self, params: v1.PromptRequest, /) -> v1.ReadTextFileResponse: ...\n",
+        3,
+    ),
+    "a decision that is none": (
+        "from acp_msgspec import aio\naio.Permissions[v1.RequestPermissionRequest]('allow')\n",
+        2,
+    ),
+    "capabilities of the other side": (
+        "from acp_msgspec import aio\n"
+        "async def f(c: aio.ClientConnection) -> None: await c.negotiate(capabilities=v1.AgentCapabilities())\n",
+        2,
+    ),
+    "a ready handler that the schema has not": ("from acp_msgspec.v2.aio import ServesFiles\nprint(v1)\n", 1),
     "a misspelt way to treat unknown tags": ("acp.decode(b'', type=v1.TextContent, unknown='ignore')\n", 1),
 }
 HEAD = (

@@ -16,7 +16,7 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
     routing = routing_names(schema.source)
     Lowering(context, routing).run()
     messages = lower_messages(context, routing)
-    needs = lower_needs(context.made, messages.methods, overrides)
+    needs = lower_needs(context.made, messages.methods, overrides, schema.source.file)
     if schema.source.pinned:
         overrides.check_used(schema)
     exports = (

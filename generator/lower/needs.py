@@ -24,10 +24,11 @@ from generator.names import field_of
 from generator.overrides import Overrides
 
 INITIALIZE = "initialize"
-HINT = "correct the entry, or remove it"
 
 
-def lower_needs(definitions: Iterable[Definition], methods: Iterable[Method], overrides: Overrides) -> tuple[Need, ...]:
+def lower_needs(
+    definitions: Iterable[Definition], methods: Iterable[Method], overrides: Overrides, file: str
+) -> tuple[Need, ...]:
     """Look up the entries; those of a pinned schema must all fit, for another one the others are left aside."""
     known = {d.name: d for d in definitions}
     by_name = {m.name: m for m in methods}
@@ -40,24 +41,24 @@ def lower_needs(definitions: Iterable[Definition], methods: Iterable[Method], ov
             overrides.use_capability(key)
             made += needs
         elif overrides.strict and key.partition("#")[0] in by_name:  # an unknown method is reported as stale
-            place = f"{overrides.file}: capabilities.{key}"
-            raise GeneratorError(problem, file=place, pointer=pointer, hint=HINT)
+            what = f"there is no {problem}, which the entry capabilities.{key} of {overrides.file} names"
+            raise GeneratorError(what, file=file, pointer=pointer, hint="correct the entry, or remove it")
     return tuple(sorted(made, key=lambda n: (n.method, n.field or "", n.value or "")))
 
 
 def _needs(
     key: str, overrides: Overrides, known: Mapping[str, Definition], methods: Mapping[str, Method]
 ) -> tuple[list[Need], str, str]:
-    """Give what an entry means, or why it means nothing and the pointer of the definition that lacks it."""
+    """Give what an entry means, or what it names in vain, and the pointer of the definition that lacks it."""
     name, _, place = key.partition("#")
     wire, _, value = place.partition("=")
     method = methods.get(name)
     if method is None:
-        return [], "there is no such method", ""
+        return [], name, ""
     params = known.get(method.request or method.notification or "")
     field = _field(params, wire, value, known) if place else ""
     if field is None:
-        return [], f"the params have no {place}", params.pointer if params else ""
+        return [], place, params.pointer if params else ""
     told = {"agent": methods[INITIALIZE].response, "client": methods[INITIALIZE].request}
     found: list[Need] = []
     pointer = ""
@@ -69,7 +70,7 @@ def _needs(
         if len(kinds) == entry.path.count(".") + 1:
             leaf = None if field or entry.optional else _leaf(kinds, known)
             found.append(Need(name, side, entry.path, leaf, field or None, value or None))
-    return found, "" if found else f"there is no {entry.path}", pointer
+    return found, "" if found else entry.path, pointer
 
 
 def _bare(kind: Type, known: Mapping[str, Definition]) -> Type:

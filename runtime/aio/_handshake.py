@@ -1,7 +1,7 @@
 """What the peers told each other in `initialize`: the version, and what each may ask of the other."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeGuard, TypeVar, cast
 
 from msgspec import Struct
 
@@ -69,12 +69,15 @@ class Need(Struct, frozen=True):
         found = getattr(params, self.field, None)
         if self.value is None:
             return bool(found)
-        items = cast("list[Any]", found) if isinstance(found, list) else [found]
-        return any(self._is_value(item) for item in items)
+        return any(map(self._is_value, found)) if _is_list(found) else self._is_value(found)
 
     def _is_value(self, item: Any) -> bool:
         config = getattr(item, "__struct_config__", None)
         return bool(item == self.value if config is None else config.tag == self.value)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 class Gate:
