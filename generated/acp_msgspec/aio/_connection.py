@@ -24,8 +24,8 @@ class Connection(Generic[H]):
     """One end of a connection; the ends of a schema, `AgentConnection` and `ClientConnection`, are made of it.
 
     `handler` is an object with a coroutine for each method that this end handles, or a function that makes one, given
-    this connection; None handles nothing. A missing method answers -32601. The connection works within `async with`,
-    or `serve`, in one event loop.
+    this connection (whatever can be called is taken for such a function); None handles nothing. A missing method
+    answers -32601. The connection works within `async with`, or `serve`, in one event loop and thread.
 
     What comes in is handled in this order:
 
