@@ -220,8 +220,9 @@ def test_commands_that_cannot_be_started() -> None:
     async def start() -> None:
         with pytest.raises(FileNotFoundError):
             await aio.spawn(["/no/such/program"])
-        with pytest.raises(ValueError, match="empty"):
-            await aio.spawn([])
+        for wrong in ([], "agent --acp"):
+            with pytest.raises(ValueError, match="must be a list"):
+                await aio.spawn(wrong)
 
     run(start())
 

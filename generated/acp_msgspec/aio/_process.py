@@ -209,10 +209,10 @@ async def spawn(
     process leads a session and a group of its own, and the end of the transport is the end of the group: `close` closes
     its input, asks it with SIGTERM and kills it with SIGKILL, waiting `grace` seconds after each of the first two.
 
-    Raises `OSError` where the program cannot be started, and `ValueError` for an empty command.
+    Raises `OSError` where the program cannot be started, and `ValueError` for a command that is empty or a text.
     """
-    if not command:
-        raise ValueError("The command is empty")
+    if not command or isinstance(command, str):
+        raise ValueError("The command must be a list: the program and its arguments")
     loop = asyncio.get_running_loop()
     lines = Lines(limit)
     transport, protocol = await loop.subprocess_exec(
