@@ -20,14 +20,15 @@ from ._transport import MessageTooLong, Transport, memory_pair
 from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:
-    from ..v1.aio import (
-        Agent,
-        AgentConnection,
-        Client,
-        ClientConnection,
-        DecidesPermissions,
-        ServesFiles,
-        ServesTerminals,
+    # A vendored copy may be without this schema.
+    from ..v1.aio import (  # type: ignore[import-not-found,unused-ignore] # pyright: ignore[reportMissingImports]
+        Agent,  # pyright: ignore[reportUnknownVariableType]
+        AgentConnection,  # pyright: ignore[reportUnknownVariableType]
+        Client,  # pyright: ignore[reportUnknownVariableType]
+        ClientConnection,  # pyright: ignore[reportUnknownVariableType]
+        DecidesPermissions,  # pyright: ignore[reportUnknownVariableType]
+        ServesFiles,  # pyright: ignore[reportUnknownVariableType]
+        ServesTerminals,  # pyright: ignore[reportUnknownVariableType]
     )
 
 __all__ = [
