@@ -113,8 +113,8 @@ def test_every_method_has_its_coroutines(label: str) -> None:
         hooks = {"extension_request", "extension_notification", "capabilities", "connection_closed", "info", "supports"}
         if version == "v1":
             hooks |= {"cancels_turns"}
-        both = {"cancel_request", "handshake", "side"} | ({"negotiate"} if caller is module.ClientConnection else set())
-        own = hooks - (set() if handler is module.Agent else {"cancels_turns"})
+        both = {"cancel_request", "handshake", "side"} | ({"negotiate"} if caller is module.ClientConnection else set[str]())
+        own = hooks - (set[str]() if handler is module.Agent else {"cancels_turns"})
         assert {n for n in vars(handler) if not n.startswith("_")} == keys | extra | own
         assert {n for n in vars(caller) if not n.startswith("_")} == keys | extra | both
         for key in keys | extra:
