@@ -30,6 +30,34 @@ if TYPE_CHECKING:
         ServesFiles,  # pyright: ignore[reportUnknownVariableType]
         ServesTerminals,  # pyright: ignore[reportUnknownVariableType]
     )
+else:
+    _ENDS = (
+        "Agent",
+        "AgentConnection",
+        "Client",
+        "ClientConnection",
+        "DecidesPermissions",
+        "ServesFiles",
+        "ServesTerminals",
+    )
+
+    def __getattr__(name: str) -> Any:
+        # Whoever uses the ends of another schema does not load this one's.
+        if name not in _ENDS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        package = __name__.rpartition(".")[0]
+        try:
+            module = import_module(f"{package}.v1.aio")
+        except ModuleNotFoundError as why:
+            if why.name not in (f"{package}.v1", f"{package}.v1.aio"):
+                raise
+            raise AttributeError(
+                f"module {__name__!r} has no {name!r}, as the schema v1 is not part of this copy; take it "
+                f"from another schema, as in `from {package}.v2.aio import {name}`"
+            ) from None
+        globals().update({end: getattr(module, end) for end in _ENDS if hasattr(module, end)})
+        return getattr(module, name)
+
 
 __all__ = [
     "Agent",
@@ -63,31 +91,3 @@ __all__ = [
     "spawn",
     "stdio",
 ]
-
-_ENDS = (
-    "Agent",
-    "AgentConnection",
-    "Client",
-    "ClientConnection",
-    "DecidesPermissions",
-    "ServesFiles",
-    "ServesTerminals",
-)
-
-
-def __getattr__(name: str) -> Any:
-    # Whoever uses the ends of another schema does not load this one's.
-    if name not in _ENDS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    package = __name__.rpartition(".")[0]
-    try:
-        module = import_module(f"{package}.v1.aio")
-    except ModuleNotFoundError as why:
-        if why.name not in (f"{package}.v1", f"{package}.v1.aio"):
-            raise
-        raise AttributeError(
-            f"module {__name__!r} has no {name!r}, as the schema v1 is not part of this copy; take it from "
-            f"another schema, as in `from {package}.v2.aio import {name}`"
-        ) from None
-    globals().update({end: getattr(module, end) for end in _ENDS if hasattr(module, end)})
-    return getattr(module, name)
