@@ -264,6 +264,21 @@ def test_links_that_are_swapped_meanwhile(what: str, tmp_path: Path) -> None:
     assert (root.parent / "secret").read_text(encoding="utf-8") == SECRET
 
 
+def test_links_that_look_like_something_else_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = made(tmp_path)
+    files = aio.Files(root)
+    (root / "up").symlink_to("../secret")
+    (root / "folder").symlink_to("..")
+    monkeypatch.setattr(PATHS._Walk, "_link", lambda *_: None)
+    monkeypatch.setattr(PATHS.Place, "stat", lambda place: os.stat(place.name, dir_fd=place.folder))
+    assert refused(files, root / "up") == "it is a link, or there are too many of them"
+    assert refused_write(files, root / "up") == "it is a link, or there are too many of them"
+    for work in (files.read(str(root / "folder" / "secret")), files.write(str(root / "folder" / "secret"), "x")):
+        with pytest.raises(acp.ResourceNotFound):
+            run(work)
+    assert (root.parent / "secret").read_text(encoding="utf-8") == SECRET
+
+
 def test_writing(root: Path) -> None:
     files = aio.Files(root)
     run(files.write(str(root / "new" / "deep" / "file.txt"), "héllo\n"))

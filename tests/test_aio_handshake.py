@@ -11,6 +11,7 @@ from acp_msgspec.v2 import aio as v2_aio
 
 from tests.aio_support import RawPeer, run
 
+HANDSHAKE: Any = __import__("acp_msgspec.aio._handshake", fromlist=["x"])
 SESSION = v1.SessionId("s")
 READ = v1.ReadTextFileRequest(session_id=SESSION, path="/a")
 WRITE = v1.WriteTextFileRequest(session_id=SESSION, path="/a", content="")
@@ -180,6 +181,28 @@ def test_elicitation_by_its_modes() -> None:
                 await agent.elicitation_create(url)
 
     run(turn())
+
+
+def test_a_capability_is_offered_for_all_of_its_methods_alone() -> None:
+    class Some(aio.Client):
+        async def terminal_create(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
+            raise NotImplementedError
+
+    class Without(aio.ServesTerminals):
+        def supports(self, name: str, /) -> bool:
+            return super().supports(name) and not name.startswith("terminal_")
+
+    assert not Some().capabilities().terminal
+    assert aio.ServesTerminals().capabilities().terminal
+    assert not Without().capabilities().terminal
+
+
+def test_an_empty_list_advertises_nothing() -> None:
+    need = HANDSHAKE.Need("auth/login", "authMethods")
+    HANDSHAKE.Gate([need], {"authMethods": [{}]}).check("auth/login", None)
+    for told in ({"authMethods": []}, {"authMethods": None}, {"authMethods": False}, {}, [], None):
+        with pytest.raises(aio.NotAdvertised):
+            HANDSHAKE.Gate([need], told).check("auth/login", None)
 
 
 @pytest.mark.parametrize(("asked", "answered"), [(1, 1), (0, 1), (2, 1), (65535, 1)])

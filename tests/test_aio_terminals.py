@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import shutil
+import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
@@ -17,12 +20,11 @@ from hypothesis import strategies as st
 
 from tests.aio_support import run
 
+fcntl: Any = pytest.importorskip("fcntl", reason="the commands are those of a POSIX shell")
 OUTPUT: Any = __import__("acp_msgspec.aio._output", fromlist=["x"])
 SESSION = "s"
 DONE = aio.ExitStatus(exit_code=0, signal=None)
 KILLED = aio.ExitStatus(exit_code=None, signal="SIGKILL")
-
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are those of a POSIX shell")
 
 
 def _children() -> set[int]:
@@ -184,6 +186,37 @@ def test_what_a_command_leaves_running_does_not_hold_up_its_end(rest: str) -> No
         await gone(child)
 
     run(turn())
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="pipes have one size here")
+def test_the_output_is_whole_once_a_command_has_ended() -> None:
+    code = "import fcntl, os; fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20); os.write(1, b'x' * (1 << 20))"
+
+    async def turn() -> None:
+        terminals = aio.Terminals(max_bytes=2 << 20)
+        number = await terminals.create(SESSION, sys.executable, ["-S", "-c", code])
+        time.sleep(0.3)  # the loop comes to it when all is in the pipe already, and takes several turns to read it
+        assert await terminals.wait(SESSION, number) == DONE
+        assert len(terminals.output(SESSION, number)[0]) == 1 << 20
+        await terminals.close()
+
+    run(turn())
+
+
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="nothing leaves its group here")
+def test_what_leaves_the_group_does_not_keep_a_terminal_open() -> None:
+    async def turn() -> None:
+        terminals = aio.Terminals()
+        number = await shell(terminals, "setsid sleep 1000 & echo $!")
+        await terminals.wait(SESSION, number)
+        child = int(terminals.output(SESSION, number)[0])
+        await terminals.release(SESSION, number)
+        os.kill(child, signal.SIGKILL)
+        await gone(child)
+
+    files = len(list(Path("/proc/self/fd").iterdir()))
+    run(turn())
+    assert len(list(Path("/proc/self/fd").iterdir())) == files
 
 
 def test_a_signal_is_named() -> None:

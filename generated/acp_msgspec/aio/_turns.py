@@ -79,8 +79,6 @@ class _Sessions:
         except asyncio.CancelledError:
             if not running.is_cancelled:
                 raise
-            while task.cancelling():
-                task.uncancel()
         except Exception as why:
             if not running.is_cancelled:
                 raise
