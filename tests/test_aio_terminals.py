@@ -206,17 +206,19 @@ def test_the_output_is_whole_once_a_command_has_ended() -> None:
 @pytest.mark.skipif(shutil.which("setsid") is None, reason="nothing leaves its group here")
 def test_what_leaves_the_group_does_not_keep_a_terminal_open() -> None:
     async def turn() -> None:
+        files = len(list(Path("/proc/self/fd").iterdir()))
         terminals = aio.Terminals()
         number = await shell(terminals, "setsid sleep 1000 & echo $!")
         await terminals.wait(SESSION, number)
         child = int(terminals.output(SESSION, number)[0])
         await terminals.release(SESSION, number)
-        os.kill(child, signal.SIGKILL)
+        try:
+            assert len(list(Path("/proc/self/fd").iterdir())) == files
+        finally:
+            os.kill(child, signal.SIGKILL)
         await gone(child)
 
-    files = len(list(Path("/proc/self/fd").iterdir()))
     run(turn())
-    assert len(list(Path("/proc/self/fd").iterdir())) == files
 
 
 def test_a_signal_is_named() -> None:
