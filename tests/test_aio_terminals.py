@@ -208,14 +208,15 @@ def test_what_leaves_the_group_does_not_keep_a_terminal_open() -> None:
     async def turn() -> None:
         files = len(list(Path("/proc/self/fd").iterdir()))
         terminals = aio.Terminals()
-        number = await shell(terminals, "setsid sleep 1000 & echo $!")
+        number = await shell(terminals, "setsid sh -c 'echo $$; sleep 1000' &")
         await terminals.wait(SESSION, number)
+        await until(terminals, number, "\n")  # now it has a group of its own
         child = int(terminals.output(SESSION, number)[0])
         await terminals.release(SESSION, number)
         try:
             assert len(list(Path("/proc/self/fd").iterdir())) == files
         finally:
-            os.kill(child, signal.SIGKILL)
+            os.killpg(child, signal.SIGKILL)
         await gone(child)
 
     run(turn())
