@@ -269,8 +269,14 @@ def test_links_that_look_like_something_else_for_a_moment(tmp_path: Path, monkey
     files = aio.Files(root)
     (root / "up").symlink_to("../secret")
     (root / "folder").symlink_to("..")
-    monkeypatch.setattr(PATHS._Walk, "_link", lambda *_: None)
-    monkeypatch.setattr(PATHS.Place, "stat", lambda place: os.stat(place.name, dir_fd=place.folder))
+
+    def no_link(*_: object) -> None: ...
+
+    def followed(place: Any) -> os.stat_result:
+        return os.stat(place.name, dir_fd=place.folder)
+
+    monkeypatch.setattr(PATHS._Walk, "_link", no_link)
+    monkeypatch.setattr(PATHS.Place, "stat", followed)
     assert refused(files, root / "up") == "it is a link, or there are too many of them"
     assert refused_write(files, root / "up") == "it is a link, or there are too many of them"
     for work in (files.read(str(root / "folder" / "secret")), files.write(str(root / "folder" / "secret"), "x")):

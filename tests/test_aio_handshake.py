@@ -200,7 +200,8 @@ def test_a_capability_is_offered_for_all_of_its_methods_alone() -> None:
 def test_an_empty_list_advertises_nothing() -> None:
     need = HANDSHAKE.Need("auth/login", "authMethods")
     HANDSHAKE.Gate([need], {"authMethods": [{}]}).check("auth/login", None)
-    for told in ({"authMethods": []}, {"authMethods": None}, {"authMethods": False}, {}, [], None):
+    nothing: tuple[Any, ...] = ({"authMethods": []}, {"authMethods": None}, {"authMethods": False}, {}, [], None)
+    for told in nothing:
         with pytest.raises(aio.NotAdvertised):
             HANDSHAKE.Gate([need], told).check("auth/login", None)
 
