@@ -197,6 +197,25 @@ def test_a_capability_is_offered_for_all_of_its_methods_alone() -> None:
     assert not Without().capabilities().terminal
 
 
+def test_an_object_of_any_class_offers_what_it_has() -> None:
+    class Bare:
+        async def fs_read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
+            return v1.ReadTextFileResponse(content="x")
+
+    async def turn() -> None:
+        handler: Any
+        for handler in (Bare(), None):
+            here, there = aio.memory_pair()
+            async with aio.AgentConnection(there, Agent()) as agent, aio.ClientConnection(here, handler) as client:
+                await client.negotiate()
+                assert agent.handshake is not None
+                offers = agent.handshake.request.client_capabilities
+                assert offers.fs.read_text_file is (handler is not None)
+                assert not offers.fs.write_text_file
+
+    run(turn())
+
+
 def test_an_empty_list_advertises_nothing() -> None:
     need = HANDSHAKE.Need("auth/login", "authMethods")
     HANDSHAKE.Gate([need], {"authMethods": [{}]}).check("auth/login", None)

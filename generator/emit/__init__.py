@@ -25,7 +25,7 @@ _RUNTIME_SUFFIXES = (".py", ".css", ".js")
 
 IMPORTS: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins",),
-    "collections.abc": ("Mapping",),
+    "collections.abc": ("Callable", "Mapping"),
     "enum": ("IntEnum", "StrEnum"),
     "types": ("MappingProxyType",),
     "typing": ("Annotated", "Any", "ClassVar", "Literal", "NewType", "Self", "TypeAlias", "overload"),

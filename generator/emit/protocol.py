@@ -54,7 +54,7 @@ class Protocol:
         for part in told.values():
             if part is not None:
                 self.uses |= {part.kind, part.capabilities_kind, part.info_kind, "Handshake", "UnsupportedVersion"}
-                self.uses |= {"is_overridden", "offered", "settled"}
+                self.uses |= {"Callable", "is_overridden", "offered", "settled"}
                 if part.info_required:
                     self.uses.add("described")
         files, terminals = self._serves(FILES), self._serves(TERMINALS)

@@ -4,6 +4,7 @@
 
 """The ends of a connection that speaks the schema `v1_unstable`: what to call on a peer, and what to handle for it."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from msgspec import Raw
@@ -517,6 +518,18 @@ class Client:
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
+def _client_capabilities(handler: Any) -> ClientCapabilities:
+    made: Callable[[], ClientCapabilities] | None = getattr(handler, "capabilities", None)
+    if made is not None:
+        return made()
+    return offered(  # an object of any other class offers what it has, too
+        lambda name: is_overridden(handler, Client, name),
+        _CLIENT_NEEDS,
+        "clientCapabilities",
+        ClientCapabilities,
+    )
+
+
 class AgentConnection(Connection[Agent]):
     """An agent's view of its client: a coroutine for each method that a client handles.
 
@@ -776,8 +789,7 @@ class ClientConnection(Connection[Client]):
         another version, and what `Connection.call` raises.
         """
         handler: Any = self.handler
-        make = getattr(handler, "capabilities", ClientCapabilities)
-        offers: ClientCapabilities = make() if capabilities is None else capabilities
+        offers = _client_capabilities(handler) if capabilities is None else capabilities
         given: Implementation | None = info or getattr(handler, "info", None)
         answer: InitializeResponse = await self.initialize(
             InitializeRequest(
