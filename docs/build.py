@@ -68,7 +68,12 @@ def misspelt(text: str | None = None) -> list[str]:
     """
     cspell = TOOLS / "node_modules" / "cspell" / "bin.mjs"
     options = ("lint", "--no-progress", "--no-summary", "--no-color", "--config", SPELLING)
-    command: list[str | Path] = [_node(), cspell, *options, *(() if text is None else ("stdin",))]
+    command: list[str | Path] = [
+        _node(),
+        cspell,
+        *options,
+        *(() if text is None else ("stdin",)),
+    ]
     run = subprocess.run(
         command,
         cwd=ROOT,

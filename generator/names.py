@@ -34,6 +34,16 @@ MESSAGE_NAMES = frozenset(
 )  # fmt: skip
 """Names of the message layer, the same in every module."""
 
+CONNECTION_NAMES = frozenset(
+    {
+        "call", "cancels_turns", "capabilities", "close", "closed", "connection_closed", "extension_call",
+        "extension_notification", "extension_notify", "extension_request", "files", "gate", "handler", "handshake",
+        "info", "negotiate", "notify", "permissions", "serve", "side", "start", "supports", "terminals", "transport",
+        "wait_closed",
+    }
+)  # fmt: skip
+"""Names that the ends of a connection and their handlers have before any method of a schema."""
+
 
 def _load_wire_name() -> Callable[[str], str]:
     # The rule belongs to the package, which applies it to each class; loading that one file keeps it in one place.
@@ -118,3 +128,26 @@ def member_of(value: str | int, title: str | None) -> str:
     if isinstance(value, str):
         return member_name(value)
     return member_name(title) if title else f"CODE_{'MINUS_' if value < 0 else ''}{abs(value)}"
+
+
+def method_names(methods: list[tuple[str, bool, bool]], file: str) -> dict[tuple[str, bool], str]:
+    """Name the coroutines of the methods that one side handles, by key and whether they are requests.
+
+    A method is its key, and whether there is a request and a notification of it; where both are, the notification's
+    name says so.
+    """
+    out: dict[tuple[str, bool], str] = {}
+    for key, has_request, has_notification in methods:
+        name = field_name(key)
+        wanted = {(key, True): name} if has_request else {}
+        if has_notification:
+            wanted[key, False] = f"{name}_notification" if has_request else name
+        for made in wanted.values():
+            if made in CONNECTION_NAMES or made in out.values():
+                raise GeneratorError(
+                    f"the method {key!r} cannot have the Python name {made}, which is taken",
+                    file=file,
+                    hint="see CONNECTION_NAMES in names.py",
+                )
+        out |= wanted
+    return out

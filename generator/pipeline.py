@@ -63,7 +63,7 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
 def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: Path) -> Generated:
     """Generate a package around one schema file; `out` may hold others that were generated before."""
     source = load_single(path, label, meta)
-    package = {p: t for p, t in emit_package(None, []).items() if not (out / p).exists()}
+    package = {p: t for p, t in emit_package(None, [label]).items() if not (out / p).exists()}
     _, made, summary = _module(source, load_overrides(source), step)
     return Generated({**runtime_files(), **package, **made}, (f"{PACKAGE}/{label}",), (summary,))
 

@@ -44,8 +44,8 @@ NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
 
 GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
-RUNTIME_DOORS = {"typing_extensions": {"_envelopes.py"}}
-"""What else some files of the package may import: of `typing_extensions`, type checkers have their own copy."""
+RUNTIME_DOORS = {"websockets": {"aio/_websocket.py"}, "typing_extensions": {"_envelopes.py"}}
+"""Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
 
 
 def _layer(path: Path) -> str:
@@ -61,7 +61,16 @@ def _imports(path: Path) -> list[str]:
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             found.append("." * node.level + (node.module or ""))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "import_module":
+            found += _named(node.args[0])
     return found
+
+
+def _named(argument: ast.expr) -> list[str]:
+    """Give the module that a call loads by name, as far as the name stands there."""
+    first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
+    name = first.value if isinstance(first, ast.Constant) else None
+    return [name.rstrip(".")] if isinstance(name, str) and not name.startswith(".") else []
 
 
 @pytest.mark.parametrize("path", GENERATOR, ids=lambda p: str(p.relative_to(ROOT)))

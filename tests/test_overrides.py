@@ -56,6 +56,35 @@ def _lower(source: Source, text: str, folder: Path) -> None:
         ("[v1.patch]\n", '[v1.patch]\nToolCall = "title"\n', r"\[v1.patch\] ToolCall has a value of the wrong type"),
         ("[v1.default]\n", "[v1.defaults]\n", r"\[v1\] has no kind 'defaults'"),
         ("[v1.patch]\n", "[v1.patch\n", "is not TOML"),
+        ('"session/load" = "a', '"session/loaded" = "a', "stale entry capabilities.session/loaded: "),
+        (
+            '"session/load" = "agentCapabilities.loadSession"',
+            '"session/load" = "agentCapabilities.loadSessions"',
+            r"^schema/v1/schema.json#/\$defs/InitializeResponse: there is no agentCapabilities.loadSessions, which the "
+            r"entry capabilities.session/load of \S+overrides.toml names \(hint: ",
+        ),
+        (
+            '"terminal/kill" = "clientCapabilities',
+            '"terminal/kill" = "agentCapabilities',
+            r"InitializeRequest: there is no agentCapabilities.terminal,",
+        ),
+        (
+            '"session/prompt#prompt=image"',
+            '"session/prompt#prompt=picture"',
+            r"PromptRequest: there is no prompt=picture, which",
+        ),
+        ('"session/prompt#prompt=image"', '"session/prompt#prompts=image"', "there is no prompts=image, which"),
+        ('"elicitation/create#mode=url"', '"elicitation/create#mode=link"', "there is no mode=link, which"),
+        (
+            '"session/load" = "agentCapabilities.loadSession"',
+            '"session/load" = true',
+            r"\[v1.capabilities\] session/load has a value of the wrong type",
+        ),
+        (
+            '"session/load" = "agentCapabilities.loadSession"',
+            '"session/load" = { path = "agentCapabilities.loadSession" }',
+            r"\[v1.capabilities\] session/load has a value of the wrong type",
+        ),
     ],
 )
 def test_stale_or_wrong_entries_are_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
@@ -84,6 +113,8 @@ def test_other_schemas_take_what_fits() -> None:
         ours = lower(read_schema(source), load_overrides(source))
         theirs = lower(read_schema(other), load_overrides(other))
         assert theirs.definitions == ours.definitions, wanted
+        assert theirs.needs == ours.needs != ()
+        assert theirs.version == ours.version == int(wanted[1])
 
 
 def _docs(tmp_path: Path, text: str, label: str = "v1") -> None:

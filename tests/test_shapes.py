@@ -3,6 +3,7 @@
 `ACP_REFRESH=1` stores what came out; the change is then reviewed like any other.
 """
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -49,11 +50,15 @@ def _strictly(package: Any, text: str, kind: Any) -> Any:
 def test_shape(shape: str, tmp_path: Path) -> None:
     folder = CASES / "shapes" / shape
     texts = generate_case(folder / "schema.json", "case", tmp_path)
-    named = ("enums.py", "types.py", *(["messages.py"] if shape in WITH_MESSAGES else []))
+    with_messages = shape in WITH_MESSAGES
+    named = ("enums.py", "types.py", *(("messages.py", "aio.py") if with_messages else ()))
+    assert ("aio.py" in texts) is with_messages  # a schema without methods has nothing to call
     golden(folder / "expected.py.txt", "".join(f"# ---- {n}\n{texts[n]}" for n in named))
     lines = (folder / "wire.jsonl").read_text(encoding="utf-8").splitlines()
     with imported(tmp_path, "case", f"shape_{shape}") as (package, module):
         verdicts = [_verdict(package, module, json.loads(line)) for line in lines]
+        if with_messages:
+            importlib.import_module(f"{package.__name__}.case.aio")
         for name in module.__all__:
             kind = getattr(module, name)
             if name not in ("AgentMethod", "ClientMethod", "METHODS", "Method") and name[0].isupper():

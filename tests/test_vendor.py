@@ -122,7 +122,7 @@ def test_states_that_a_check_tells_apart(vendor: Command) -> None:
     assert tree(Path()) == first
     assert vendor.done(DEST, "--check") == [f"{DEST}: up to date with acp_msgspec {ABOUT.__version__} (v1, v2)"]
     assert vendor.refused(DEST, "--check", "--only", "v1")[0] == [
-        f"stale: v2/{n}.py" for n in ("__init__", "enums", "messages", "types")
+        f"stale: v2/{n}.py" for n in ("__init__", "aio", "enums", "messages", "types")
     ]
     Path(DEST, "_codec.py").write_text("# mine\n", encoding="utf-8")
     Path(DEST, "v2", "types.py").unlink()
@@ -146,7 +146,7 @@ def test_an_update_keeps_what_is_not_ours(vendor: Command) -> None:
     for path in ("mine.py", "v2_unstable/notes.txt"):
         Path(DEST, path).write_text("keep\n", encoding="utf-8")
     extra = ["extra: mine.py", "extra: v2_unstable/notes.txt"]
-    assert vendor.done(DEST, "--only", "v1")[1:4] == ["files written: 1, removed: 12", *extra]
+    assert vendor.done(DEST, "--only", "v1")[1:4] == ["files written: 1, removed: 15", *extra]
     assert {p.name for p in Path(DEST).iterdir() if p.is_dir()} & {*LABELS} == {"v1", "v2_unstable"}
     assert (Path(DEST, "mine.py").read_text(), Path(DEST, "v2_unstable/notes.txt").read_text()) == ("keep\n", "keep\n")
     # Mine, until a release brings a file of that name; edited, and in the way of one that was not chosen before.

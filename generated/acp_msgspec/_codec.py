@@ -141,9 +141,14 @@ Raises `TypeError` for objects that are no JSON.
 def encode_line(obj: Any, /) -> bytes:
     r"""Encode an object as one line of newline-delimited JSON: its end is a "\n", and there is no other in it."""
     data = _ENCODER.encode(obj)
-    if NEWLINE in data or RETURN in data:  # only ever in raw JSON that a peer sent, as text escapes both
-        data = msgspec.json.format(data, indent=-1)
+    if NEWLINE in data or RETURN in data:
+        data = one_line(data)
     return data + b"\n"
+
+
+def one_line(data: bytes) -> bytes:
+    """Take the line breaks out of JSON: they are only ever in raw parts that a peer sent, as text escapes them."""
+    return msgspec.json.format(data, indent=-1)
 
 
 def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:

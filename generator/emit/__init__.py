@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.docs import Docs
+from generator.emit.ends import FIXED, ends_view, has_ends
 from generator.emit.messages import messages_view
 from generator.emit.order import has_forward_references, ordered
 from generator.emit.text import quoted
@@ -17,19 +18,21 @@ from generator.source import ROOT, Lock, Source
 from generator.templates import environment
 
 PACKAGE = "acp_msgspec"
+STABLE = "v1"
+"""The schema whose ends `acp_msgspec.aio` has itself."""
 _RUNTIME_SUFFIXES = (".py", ".css", ".js")
 """What `runtime/` consists of; anything else there is not part of the package."""
 
 IMPORTS: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins",),
-    "collections.abc": ("Mapping",),
+    "collections.abc": ("Callable", "Mapping"),
     "enum": ("IntEnum", "StrEnum"),
     "types": ("MappingProxyType",),
     "typing": ("Annotated", "Any", "ClassVar", "Generic", "Literal", "NewType", "Self", "TypeAlias", "overload"),
     "msgspec": ("UNSET", "DecodeError", "Meta", "Raw", "UnsetType", "field"),
     ".._enums": ("OpenInt32Enum", "OpenStrEnum"),
     ".._envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
-    ".._errors": ("RequestError",),
+    ".._errors": ("MethodNotFound", "RequestError"),
     ".._hooks": ("Absent",),
     ".._layer": ("Buffer", "Layer", "Unknown", "extension_method", "raw_json"),
     ".._marks": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
@@ -40,6 +43,21 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._structs": ("AcpStruct", "always", "always_new"),
     ".._unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
     ".._variants": ("CatchAll",),
+    "..aio._connection": ("Connection",),
+    "..aio._files": ("Files",),
+    "..aio._handshake": (
+        "Handshake",
+        "Need",
+        "UnsupportedVersion",
+        "described",
+        "is_overridden",
+        "offered",
+        "settled",
+    ),
+    "..aio._permissions": ("Permissions", "choose"),
+    "..aio._side": ("Side",),
+    "..aio._terminals": ("Terminals",),
+    "..aio._turns": ("AgentTurn", "ClientTurn"),
 }
 """Where the names that emitted code uses come from."""
 
@@ -121,6 +139,16 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
             ),
         ),
     }
+    if has_ends(module):
+        ends = ends_view(module, messages["texts"], source.file)
+        local: dict[str, set[str]] = {
+            ".enums": leaf_names,
+            ".messages": {*FIXED, "notification", *(e.name for e in module.envelopes)},
+            ".types": body_names,
+        }
+        files["aio"] = templates.get_template("aio.py.jinja").render(
+            **common, **ends, imports=_imports(ends["uses"], local)
+        )
     return {f"{PACKAGE}/{module.label}/{n}.py": format_code(text, ROOT) for n, text in files.items()}
 
 
@@ -141,9 +169,11 @@ def emit_package(lock: Lock | None, labels: list[str]) -> dict[str, str]:
         versions={quoted(label): quoted(lock.release) for label in labels} if lock else {},
     )
     package = templates.get_template("package.py.jinja").render()
+    aio = templates.get_template("aio_package.py.jinja").render(has_stable=STABLE in labels, stable=STABLE)
     return {
         f"{PACKAGE}/_about.py": format_code(about, ROOT),
         f"{PACKAGE}/__init__.py": format_code(package, ROOT),
+        f"{PACKAGE}/aio/__init__.py": format_code(aio, ROOT),
     }
 
 

@@ -77,7 +77,7 @@ def messages_view(module: Module, docs: Docs) -> dict[str, Any]:
     uses |= {_routing_line(r).partition("[")[0] for r in module.routings}
     if view["typed_results"] or any(len(b["overloads"]) > 1 for b in builders):
         uses.add("overload")
-    return {**view, "uses": uses}
+    return {**view, "uses": uses, "texts": texts}
 
 
 def _envelope(envelope: Envelope, texts: dict[str, str | None]) -> dict[str, Any]:

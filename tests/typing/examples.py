@@ -3,7 +3,8 @@
 from typing import Any, Literal, assert_never, assert_type
 
 import acp_msgspec as acp
-from acp_msgspec import v1, v2
+from acp_msgspec import aio, v1, v2
+from acp_msgspec.v2 import aio as v2_aio
 from msgspec import UNSET, UnsetType
 
 
@@ -175,3 +176,36 @@ def stop_reason(answer: v1.Response, typed: v1.Response[v1.PromptResponse]) -> v
     assert_type(typed.result, v1.PromptResponse)
     assert_type(answer.result, Any)
     return typed.result.stop_reason
+
+
+class ReadyClient(aio.ServesFiles, aio.ServesTerminals, aio.DecidesPermissions):
+    def __init__(self) -> None:
+        self.files = aio.Files("/work", read_only=True)
+        self.terminals = aio.Terminals("/work", allow=lambda command: command.command == "make")
+        self.permissions = aio.Permissions(policy, remember=True)
+
+    def capabilities(self) -> v1.ClientCapabilities:
+        made = super().capabilities()
+        assert_type(made, v1.ClientCapabilities)
+        return made
+
+
+async def policy(request: v1.RequestPermissionRequest) -> aio.Decision | None:
+    return "allow_once" if request.tool_call.kind is v1.ToolKind.READ else None
+
+
+class LaterClient(v2_aio.DecidesPermissions):
+    permissions = aio.Permissions[v2.RequestPermissionRequest]("reject_once")
+
+
+async def connected(transport: aio.Transport) -> None:
+    async with aio.ClientConnection(transport, ReadyClient()) as conn:
+        assert_type(await conn.negotiate(), v1.InitializeResponse)
+        assert_type(conn.handshake, aio.Handshake[v1.InitializeRequest, v1.InitializeResponse] | None)
+        await conn.session_cancel(v1.CancelNotification(session_id=v1.SessionId("s")), force=True)
+    async with v2_aio.ClientConnection(transport, LaterClient()) as later:
+        info = v2.Implementation(name="me", version="1")
+        assert_type(await later.negotiate(info=info, timeout=5), v2.InitializeResponse)
+    async with aio.AgentConnection(transport, aio.Agent()) as agent:
+        if agent.handshake is not None:
+            assert_type(agent.handshake.request.client_capabilities, v1.ClientCapabilities)

@@ -412,7 +412,7 @@ class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of work, more.
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
     [#/$defs/UpdateSessionNotification]
     """
@@ -621,8 +621,7 @@ class ClientMethod(StrEnum):
     SESSION_REQUEST_PERMISSION = "session/request_permission"
     """Asks the user whether the agent may do something, such as make a tool call."""
     SESSION_UPDATE = "session/update"
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, the state of work, more.
-    """
+    """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on."""
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

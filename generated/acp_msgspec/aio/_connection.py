@@ -1,0 +1,239 @@
+"""One end of a connection, as its owner sees it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from msgspec import UNSET, Raw
+
+from .._layer import Unknown, extension_method
+from .._observe import OnSkip
+from . import _wire
+from ._core import Core, OnMessage, Options
+from ._problems import ConnectionClosed, OnProblem
+from ._reading import Reading
+from ._rules import Rules
+from ._side import Side
+from ._transport import Transport
+
+H = TypeVar("H")
+
+CANCEL = _wire.notification_head("$/cancel_request")
+
+
+class Connection(Generic[H]):
+    """One end of a connection; the ends of a schema, `AgentConnection` and `ClientConnection`, are made of it.
+
+    `handler` is an object with a coroutine for each method that this end handles, or a function that makes one, given
+    this connection (whatever can be called is taken for such a function); None handles nothing. A missing method
+    answers -32601. The connection works within `async with`, or `serve`, in one event loop and thread.
+
+    What comes in is handled in this order:
+
+    - Notifications one after the other, each after the start of all requests that came before it.
+    - A request in a task of its own, together with others. It starts after the notifications that came before it,
+      unless one of their handlers waits for something.
+    - The answer to a call after the handlers of all notifications that came before it, so that whoever awaits a call
+      has seen them. The handler of a notification may itself make a call: that answer does not wait for this handler.
+
+    Choices:
+
+    - `max_requests`: so many of the peer's requests run at once, and a thousand more wait for their turn. Beyond that
+      nothing is read until one has ended; while calls of this side are under way, their answers have to be read, and
+      requests beyond that are refused with -32603.
+    - `max_notifications`: over so many unhandled notifications (or 8 MiB) nothing is read.
+    - `unknown`, `on_skip`: as for `decode`.
+    - `on_problem`: told of everything that goes wrong and does not end the connection; by default it is logged.
+    - `on_message`: called with "in" or "out" and each message, for transcripts.
+    - `grace`: for so many seconds the end of the connection waits for handlers and for what is still to be sent.
+    - `debug`: sends the traceback of a failed handler to the peer, in the error's data.
+    """
+
+    side: ClassVar[Side]
+
+    def __init__(
+        self,
+        transport: Transport,
+        handler: H | Callable[[Self], H] | None = None,
+        *,
+        max_requests: int = 1000,
+        max_notifications: int = 1000,
+        unknown: Unknown = "keep",
+        on_skip: OnSkip | None = None,
+        on_problem: OnProblem | None = None,
+        on_message: OnMessage | None = None,
+        grace: float = 5.0,
+        debug: bool = False,
+    ) -> None:
+        """Prepare the connection; nothing is read or sent before `async with`."""
+        options = Options(
+            max_requests=max_requests,
+            max_notifications=max_notifications,
+            unknown=unknown,
+            on_skip=on_skip,
+            on_problem=on_problem,
+            on_message=on_message,
+            grace=grace,
+            debug=debug,
+        )
+        self.transport = transport
+        self._core = Core(transport, options)
+        self._outbox = self._core.outbox
+        self._heads: dict[str, bytes] = {}
+        self._tails: dict[str, bytes] = {}
+        made: object = handler(self) if callable(handler) else handler
+        self.handler = made
+        """The object whose methods handle what the peer sends."""
+        self._rules = Rules(self.side, made, self._core)
+        closed = getattr(made, "connection_closed", None)
+        if closed is not None:
+            self._core.at_end.append(("connection_closed", closed))
+
+    @property
+    def closed(self) -> ConnectionClosed | None:
+        """Why the connection has ended; None while it has not."""
+        return self._core.closed
+
+    @property
+    def gate(self) -> Callable[[str, Any], object] | None:
+        """Called with method and params of what is to be sent and not forced; what it raises keeps it from being sent.
+
+        The handshake sets one that raises `NotAdvertised`.
+        """
+        return self._rules.gate
+
+    @gate.setter
+    def gate(self, gate: Callable[[str, Any], object] | None) -> None:
+        self._rules.gate = gate
+
+    async def __aenter__(self) -> Self:
+        """Start to read and to write."""
+        self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connection."""
+        await self.close()
+
+    def start(self) -> None:
+        """Start to read and to write, as `async with` does; `close` ends it.
+
+        Raises `RuntimeError` for a connection that was started before.
+        """
+        if self._core.tasks:
+            raise RuntimeError("A connection starts once only")
+        self._core.start(Reading(self._core, self.side, self._rules.served).run())
+
+    async def serve(self) -> None:
+        """Start, and return once the peer has closed the connection."""
+        async with self:
+            await self.wait_closed()
+
+    async def wait_closed(self) -> None:
+        """Wait until the connection has ended, whoever ends it, and everything that belongs to it with it."""
+        await self._core.done.wait()
+
+    async def close(self) -> None:
+        """Send what waits, cancel the handlers that run, fail the calls under way, and close the transport.
+
+        Calls fail with `ConnectionClosed`. From within a handler this only begins, as the handler is cancelled, too.
+        """
+        if not self._core.tasks:
+            await self.transport.close()
+            return
+        self._core.end("this side closed the connection", is_ours=True)
+        if not self._core.is_own(asyncio.current_task()):
+            await self.wait_closed()
+
+    async def call(self, method: str, params: Any, *, timeout: float | None = None, force: bool = False) -> Any:
+        """Call a method of the peer and wait for its result, for at most `timeout` seconds.
+
+        `force` calls what the peer did not advertise in `initialize`, too. A call that is cancelled or out of time is
+        cancelled at the peer as well, and its late answer is dropped.
+
+        Raises `RequestError` for an error of the peer, `MessageError` for an answer that does not fit, `TimeoutError`,
+        `NotAdvertised` for what the peer does not support, and `ConnectionClosed` where the connection ended.
+        """
+        rules = self._rules
+        if rules.gate is not None and not force:
+            rules.gate(method, params)
+        tail = self._tails.get(method)
+        if tail is None:
+            tail = self._tails[method] = _wire.request_tail(method)
+        if method in rules.watched:
+            return await rules.watch(method, params, self._call(method, tail, params, timeout))
+        return await self._call(method, tail, params, timeout)
+
+    async def extension_call(self, method: str, params: Any = UNSET, *, timeout: float | None = None) -> Raw:
+        """Call a method outside the protocol, whose name begins with `_`; `params` is any JSON.
+
+        Raises `ValueError` for another name, and what `call` raises.
+        """
+        tail = _wire.request_tail(extension_method(method))
+        result: Raw = await self._call(method, tail, params, timeout)
+        return result
+
+    async def notify(self, params: Any, *, force: bool = False) -> None:
+        """Send the notification whose params these are; `force` sends what the peer did not advertise, too.
+
+        Raises `TypeError` where no notification has such params, `NotAdvertised` for what the peer does not support,
+        and `ConnectionClosed` where the connection ended.
+        """
+        envelope_of = self.side.notification_of
+        if envelope_of is None:
+            raise TypeError("This schema has no notifications")
+        await self._notify(envelope_of(params).method, params, force)
+
+    async def extension_notify(self, method: str, params: Any = UNSET) -> None:
+        """Send a notification outside the protocol, whose name begins with `_`; `params` is any JSON.
+
+        Raises `ValueError` for another name, and `ConnectionClosed` where the connection ended.
+        """
+        self._check_open()
+        if self._outbox.put(_wire.extension_notification(extension_method(method), params)):
+            await self._outbox.room()
+
+    async def _notify(self, method: str, params: Any, force: bool = False) -> None:
+        rules = self._rules
+        if rules.gate is not None and not force:
+            rules.gate(method, params)
+        head = self._heads.get(method)
+        if head is None:
+            head = self._heads[method] = _wire.notification_head(method)
+        data = _wire.notification(head, params)
+        self._check_open()
+        is_over = self._outbox.put(data)
+        if method == rules.cancels:
+            rules.cancelled(params)
+        if is_over:
+            await self._outbox.room()
+
+    async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None) -> Any:
+        self._check_open()
+        calls = self._core.calls
+        request_id, call = calls.add(method)
+        try:
+            is_over = self._outbox.put(_wire.request(request_id, tail, params))
+            if timeout is None:
+                if is_over:
+                    await self._outbox.room()
+                return await call.future
+            async with asyncio.timeout(timeout):
+                if is_over:
+                    await self._outbox.room()
+                return await call.future
+        except (asyncio.CancelledError, TimeoutError):
+            cancelling = self.side.cancel_params
+            if calls.abandon(request_id) and cancelling is not None and self._core.closed is None:
+                self._outbox.put(_wire.notification(CANCEL, cancelling(request_id=request_id)))
+            raise
+        except BaseException:  # params that are no JSON: nothing was sent
+            calls.take(request_id)
+            raise
+
+    def _check_open(self) -> None:
+        core = self._core
+        if core.closed is not None:
+            raise core.failure()
+        if not core.tasks:
+            raise RuntimeError("The connection has not been started: use it within `async with`")

@@ -1,0 +1,114 @@
+"""The way in: notifications are handled one after the other, and responses do not overtake them."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from itertools import count
+from typing import Any
+
+Deed = Callable[[Any], Awaitable[Any] | None]
+
+TURN: ContextVar[int] = ContextVar("acp_turn", default=0)
+"""The turn in which this code runs: that of the notification handler that it is part of, or 0.
+
+Turns are numbered for all connections together, so that one's turn is never taken for another's.
+"""
+_TURNS = count(1)
+
+BYTES = 8 * 1024 * 1024
+"""Over so many bytes read since the inbox was last empty, reading waits until it is."""
+
+
+class Inbox:
+    """A queue of deeds and the one worker that does them in order.
+
+    A deed is a function and its argument: a notification's handler, or the delivery of a response that came after
+    notifications. Over `bound` waiting deeds the reader waits, unless the running handler itself waits for the peer's
+    answer, which may be behind them.
+    """
+
+    __slots__ = ("_bound", "_empty", "_failed", "_room", "_stopping", "_wake", "bytes", "queue", "turn", "wanted")
+
+    def __init__(self, bound: int, failed: Callable[[Deed, BaseException], None]) -> None:
+        """Start empty; `failed` is told of deeds that raise."""
+        self.queue: deque[tuple[Deed, Any]] = deque()
+        self.turn = 0
+        """The turn of the handler that is running, 0 where none is."""
+        self.wanted = 0
+        """How many calls wait that were made in the running turn."""
+        self.bytes = 0
+        self._bound = bound
+        self._failed = failed
+        self._wake: asyncio.Future[None] | None = None
+        self._room: asyncio.Future[None] | None = None
+        self._empty: asyncio.Future[None] | None = None
+        self._stopping = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits or runs."""
+        return not self.queue and not self.turn
+
+    @property
+    def is_full(self) -> bool:
+        """Whether reading should wait."""
+        return len(self.queue) > self._bound or self.bytes > BYTES
+
+    def wake(self) -> None:
+        """Have the worker look at the queue."""
+        wake = self._wake
+        if wake is not None and not wake.done():
+            wake.set_result(None)
+
+    def release(self) -> None:
+        """Let the waiting reader go on."""
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
+
+    async def room(self) -> None:
+        """Wait until half of the bound is free, or all where the bytes were too many."""
+        while self.is_full and not self.wanted:
+            self._room = asyncio.get_running_loop().create_future()
+            await self._room
+            self._room = None
+
+    async def drained(self) -> None:
+        """Wait until nothing waits or runs."""
+        while not self.is_idle:
+            self._empty = asyncio.get_running_loop().create_future()
+            await self._empty
+
+    def stop(self) -> None:
+        """Take the next cancellation for the end of the worker."""
+        self._stopping = True
+
+    async def run(self) -> None:
+        """Do the deeds until cancelled."""
+        loop = asyncio.get_running_loop()
+        queue, bound = self.queue, self._bound
+        while True:
+            while queue:
+                deed, argument = queue.popleft()
+                self.turn = next(_TURNS)
+                TURN.set(self.turn)
+                self.wanted = 0
+                try:
+                    todo = deed(argument)
+                    if todo is not None:
+                        await todo
+                except Exception as why:
+                    self._failed(deed, why)
+                except asyncio.CancelledError as why:
+                    # A handler that awaits what somebody else cancelled does not end the connection.
+                    if self._stopping:
+                        raise
+                    self._failed(deed, why)
+                if self._room is not None and len(queue) <= bound // 2 and self.bytes <= BYTES:
+                    self.release()
+            self.turn = self.bytes = self.wanted = 0
+            self.release()
+            if self._empty is not None and not self._empty.done():
+                self._empty.set_result(None)
+            self._wake = loop.create_future()
+            await self._wake

@@ -1,0 +1,78 @@
+"""The way out: messages wait here until the one writer takes all of them at once."""
+
+import asyncio
+from collections.abc import Callable
+
+from ._transport import Transport
+
+HIGH = 256 * 1024
+"""Over so many waiting bytes those who put messages wait, too."""
+
+
+class Outbox:
+    """Collects messages for one writer task, so that many of them go out in one write."""
+
+    __slots__ = ("_idle", "_queue", "_room", "_size", "_trace", "_transport", "_wake", "broken", "owed")
+
+    def __init__(self, transport: Transport, trace: Callable[[bytes], None] | None = None) -> None:
+        """Start with nothing to send; `trace` sees each message."""
+        self._transport = transport
+        self._trace = trace
+        self._queue: list[bytes] = []
+        self._size = 0
+        self._wake: asyncio.Future[None] | None = None
+        self._room = asyncio.Event()
+        self._room.set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.broken: OSError | None = None
+        self.owed = 0
+        """The waiting bytes that the reader put, who must not wait for room in the ordinary way."""
+
+    def put(self, message: bytes) -> bool:
+        """Take a message; say whether the caller should wait for `room` before the next one."""
+        if self.broken is not None:
+            return False
+        if self._trace is not None:
+            self._trace(message)
+        self._queue.append(message)
+        self._size += len(message)
+        wake = self._wake
+        if wake is not None:
+            self._wake = None
+            self._idle.clear()
+            if not wake.done():
+                wake.set_result(None)
+        if self._size > HIGH:
+            self._room.clear()
+            return True
+        return False
+
+    async def room(self) -> None:
+        """Wait until the writer has taken what waits."""
+        await self._room.wait()
+
+    async def flush(self) -> None:
+        """Wait until everything was handed to the transport."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Write until the stream breaks; `broken` then says why."""
+        loop = asyncio.get_running_loop()
+        self._idle.clear()
+        try:
+            while True:
+                if not self._queue:
+                    self._idle.set()
+                    self._wake = loop.create_future()
+                    await self._wake
+                batch, self._queue = self._queue, []
+                self._size = self.owed = 0
+                self._room.set()
+                await self._transport.send(batch)
+        except OSError as why:
+            self.broken = why
+        finally:
+            self._queue.clear()
+            self._room.set()
+            self._idle.set()
