@@ -1,15 +1,16 @@
 """Going on with a session that the agent loads, or does not."""
 
 import asyncio
-from importlib import import_module
 from typing import Any
 
 import acp_msgspec as acp
 import pytest
-from acp_msgspec import v1, v2
+from acp_msgspec import aio, v1, v2
+from acp_msgspec.aio import load_or_new
 from acp_msgspec.state import SessionState, Snapshot
 
-load_or_new: Any = import_module("acp_msgspec.aio._load").load_or_new
+from tests.aio_support import run
+
 LOAD = v1.LoadSessionRequest(session_id=v1.SessionId("old"), cwd="/", mcp_servers=[])
 NEW = v1.NewSessionRequest(cwd="/", mcp_servers=[])
 
@@ -85,3 +86,25 @@ def test_version_2_resumes() -> None:
     load = v2.ResumeSessionRequest(session_id=v2.SessionId("old"), cwd=v2.AbsolutePath("/"))
     assert _opened(agent, load).loaded
     assert agent.asked == ["resume"]
+
+
+def test_over_a_connection_that_knows_what_the_agent_can() -> None:
+    class Plain(aio.Agent):
+        async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
+            return v1.NewSessionResponse(session_id=v1.SessionId("new"))
+
+    class Loading(Plain):
+        async def session_load(self, params: v1.LoadSessionRequest, /) -> v1.LoadSessionResponse:
+            return v1.LoadSessionResponse()
+
+    async def opened(handler: aio.Agent) -> aio.Opened[Any, v1.TextContent]:
+        here, there = aio.memory_pair()
+        async with aio.AgentConnection(there, handler), aio.ClientConnection(here) as agent:
+            await agent.negotiate()
+            return await load_or_new(agent, LOAD, NEW, snapshot=_snapshot(), text=v1.TextContent)
+
+    loaded, carried = run(opened(Loading())), run(opened(Plain()))
+    assert (loaded.session_id, loaded.loaded, loaded.carried) == ("old", True, [])
+    assert (carried.session_id, carried.loaded) == ("new", False)
+    assert isinstance(carried.problem, aio.NotAdvertised)
+    assert "Ada" in carried.carried[0].text

@@ -187,17 +187,24 @@ def test_a_child_that_does_not_listen_is_ended() -> None:
 
 
 def test_the_output_of_a_child_that_has_gone_is_not_lost() -> None:
-    line, count = "x" * 99, 11_500  # more than is read without being taken, the rest of it fits into a pipe
+    # As much as is read before anybody takes it; then, when nothing more is read, what fits into a pipe.
+    code = """
+import sys, time
+sys.stdout.write(("x" * 99 + "\\n") * 10_500)
+sys.stdout.flush()
+time.sleep(0.5)
+sys.stdout.write(("x" * 99 + "\\n") * 500)
+"""
 
     async def turn() -> None:
-        transport = await aio.spawn([sys.executable, "-c", f"for _ in range({count}): print({line!r})"])
+        transport = await aio.spawn([sys.executable, "-c", code])
         while transport.returncode is None:
             await asyncio.sleep(0.01)
         await asyncio.sleep(1.5)
         received = 0
         while lines := await transport.receive():
             received += len(lines)
-        assert received == count
+        assert received == 11_000
         await transport.close()
 
     run(turn())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._connection import Connection
 from ._files import Files
 from ._handshake import Handshake, NotAdvertised, UnsupportedVersion
+from ._load import Opened, load_or_new
 from ._permissions import Decision, Permissions, choose
 from ._problems import ConnectionClosed, Problem, ProblemKind
 from ._process import ProcessTransport, spawn
@@ -74,6 +75,7 @@ __all__ = [
     "Handshake",
     "MessageTooLong",
     "NotAdvertised",
+    "Opened",
     "Permissions",
     "Problem",
     "ProblemKind",
@@ -86,6 +88,7 @@ __all__ = [
     "WebSocketServer",
     "choose",
     "connect_websocket",
+    "load_or_new",
     "memory_pair",
     "serve_websocket",
     "spawn",

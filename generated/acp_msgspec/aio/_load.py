@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from .._errors import AuthenticationRequired, RequestCancelled, RequestError
 from ..state import Snapshot, TextBlock, transcript_prompt
+from ._handshake import NotAdvertised
 
 T = TypeVar("T")
 L_contra = TypeVar("L_contra", contravariant=True)
@@ -54,7 +55,7 @@ class Opened(Struct, Generic[A, T], frozen=True, kw_only=True):
     response: A
     loaded: bool
     carried: list[T]
-    problem: RequestError | None = None
+    problem: RequestError | NotAdvertised | None = None
 
 
 @overload
@@ -99,22 +100,22 @@ async def load_or_new(
 
     `load` are the params of `session/load` or `session/resume`, `new` those of `session/new`. `snapshot` is what is
     known of the old session, and `text` the schema's class of text blocks, as for `transcript_prompt`, which `limit`
-    is for, too. `can_load` says whether the agent has announced that it loads sessions; it is not asked if not.
-    `timeout` is for each of the requests, in seconds.
+    is for, too. An agent that did not announce in `initialize` that it loads sessions is not asked; `can_load=False`
+    says so for one whose `initialize` went another way. `timeout` is for each of the requests, in seconds.
 
     An agent that loads a session tells it anew: put a fresh `SessionState` in the place of the old before.
 
     An agent that refuses to load gets the new session. Raises `AuthenticationRequired` and `RequestCancelled` all the
     same, and whatever else the requests raise.
     """
-    problem: RequestError | None = None
+    problem: RequestError | NotAdvertised | None = None
     if can_load:
         ask = conn.session_load if type(load).__name__.startswith("Load") else conn.session_resume
         try:
             response = await ask(load, timeout=timeout)
         except (AuthenticationRequired, RequestCancelled):
             raise
-        except RequestError as why:
+        except (RequestError, NotAdvertised) as why:
             problem = why
         else:
             return Opened(session_id=load.session_id, response=response, loaded=True, carried=[])
