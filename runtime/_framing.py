@@ -36,13 +36,17 @@ class LineSplitter:
         *ended, rest = bytes(data).split(b"\n")
         lines: list[bytes] = []
         too_long = False
-        for piece in ended:
+        # Only the first line of a chunk may have begun before it; what a chunk holds whole fits if the chunk does.
+        fits = self.limit is None or len(data) <= self.limit
+        for piece in ended[:1] if fits else ended:
             too_long |= self._add(piece)
             if not self._skipping:
                 line = b"".join(self._parts).removesuffix(b"\r")
                 if line:
                     lines.append(line)
             self._restart()
+        if fits:
+            lines += [line for p in ended[1:] if (line := p.removesuffix(b"\r"))]
         too_long |= self._add(rest)
         if too_long and self.limit is not None:
             raise LineTooLong(self.limit, lines)

@@ -102,29 +102,35 @@ class Core:
                 task.cancel()
             await self._wait_for(self.tasks)
         finally:
-            with suppress(OSError):
+            try:
                 await self.transport.close()
+            except Exception as why:
+                self.tell(
+                    Problem(kind=ProblemKind.HOOK, detail=f"The transport's close raised {named(why)}", error=why)
+                )
             if self.closed is not None:
                 self.closed = self._why(self.closed.reason)
             self.done.set()
 
     async def _finish_work(self, *, is_ours: bool) -> None:
-        grace = self.options.grace
-        with suppress(TimeoutError):
-            async with asyncio.timeout(grace):
-                if not is_ours:
-                    if not self.tasks[0].done():  # the writer broke; what the peer said before may still be there
-                        await asyncio.wait(self.tasks[:1], timeout=min(1.0, grace))
-                    # Handlers that wait for an answer must not wait for their own end.
-                    self.calls.fail_all(self.failure, turn=self.inbox.turn or -1)
-                    self.requests.close()
-                    await self.inbox.drained()
+        if not is_ours:
+            await self._within_grace(self._finish_reading())
+        # A handler that needed nothing more than its turn has answered by now.
         self.requests.close()
         await self._wait_for(self.requests.tasks)
-        if is_ours:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(grace):
-                    await self.outbox.flush()
+        await self._within_grace(self.outbox.flush())  # a peer that closed its own side may still listen
+
+    async def _finish_reading(self) -> None:
+        if not self.tasks[0].done():  # the writer broke; what the peer said before may still be there
+            await asyncio.wait(self.tasks[:1], timeout=min(1.0, self.options.grace))
+        # A handler that waits for an answer must not keep those behind it waiting.
+        self.calls.fail_all(self.failure, turn=self.inbox.turn or -1)
+        await self.inbox.drained()
+
+    async def _within_grace(self, work: Coroutine[Any, Any, None]) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.options.grace):
+                await work
 
     async def _wait_for(self, tasks: list[asyncio.Task[Any]]) -> None:
         if not tasks:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ._connection import Connection
 from ._problems import ConnectionClosed, Problem, ProblemKind
+from ._process import ProcessTransport, spawn
+from ._stdio import stdio
 from ._transport import MessageTooLong, Transport, memory_pair
 
 if TYPE_CHECKING:
@@ -25,8 +27,11 @@ __all__ = [
     "MessageTooLong",
     "Problem",
     "ProblemKind",
+    "ProcessTransport",
     "Transport",
     "memory_pair",
+    "spawn",
+    "stdio",
 ]
 
 _ENDS = ("Agent", "AgentConnection", "Client", "ClientConnection")

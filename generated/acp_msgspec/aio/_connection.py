@@ -159,7 +159,10 @@ class Connection(Generic[H]):
 
         Raises `TypeError` where no notification has such params, and `ConnectionClosed` where the connection ended.
         """
-        await self._notify(self.side.notification_of(params).method, params)
+        envelope_of = self.side.notification_of
+        if envelope_of is None:
+            raise TypeError("This schema has no notifications")
+        await self._notify(envelope_of(params).method, params)
 
     async def extension_notify(self, method: str, params: Any = UNSET) -> None:
         """Send a notification outside the protocol, whose name begins with `_`; `params` is any JSON.

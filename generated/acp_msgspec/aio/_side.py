@@ -26,8 +26,8 @@ class Side(Struct, frozen=True, kw_only=True):
     cancel: type[Any] | None
     """The envelope of `$/cancel_request`, where the schema has it."""
     cancel_params: type[Any] | None
-    notification_of: Callable[[Any], Any]
-    """Makes the envelope of a notification of its params."""
+    notification_of: Callable[[Any], Any] | None
+    """Makes the envelope of a notification of its params, where there are any notifications."""
 
 
 class Handlers(Struct, frozen=True):
