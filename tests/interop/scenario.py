@@ -86,7 +86,14 @@ FEATURES: dict[str, Any] = {
     "_meta": {"meta": {"key": [1, "two"]}},
     "extension request": {"by client": {"echo": {"n": 1}}, "by agent": {"echo": {"n": 1}}},
     "extension notification": {"by client": [{"n": 3}], "by agent": [{"n": 2}]},
+    "a notification, then a request": {"in order": True},
     "5 MB to the agent": {"size": BIG},
     "5 MB to the client": {"size": BIG},
 }
 """The features in the order in which a client tries them, and what it then must have seen."""
+
+
+def method_of(feature: str) -> str:
+    """Name the method of a client that tries a feature."""
+    whole = "_".join("".join(c if c.isalnum() else " " for c in feature).split()).lower()
+    return f"x_{whole}" if whole[0].isdigit() else whole

@@ -122,7 +122,7 @@ class Agent:
 
     async def prompt(self, session_id: str, prompt: Any, **meta: Any) -> Any:
         deed = getattr(self, f"do_{prompt[0].text}")
-        stop = await deed(session_id, prompt, {k: v for k, v in meta.items() if k != "message_id"})
+        stop = await deed(session_id, prompt, meta)
         return schema.PromptResponse(stop_reason=stop or "end_turn")
 
     def stop(self, session: str) -> asyncio.Event:
