@@ -1,17 +1,23 @@
 """Newline-delimited JSON, without any input or output of its own: bytes in, whole lines out."""
 
+from collections.abc import Sequence
+
+START = 256
+
 
 class LineTooLong(ValueError):
     """A line outgrew the limit.
 
-    `limit` is in bytes; `lines` are the other lines of the same chunk, in order.
+    `limit` is in bytes; `lines` are the other lines of the same chunk, in order. `starts` has the beginning of each
+    line that outgrew the limit in this chunk, at most 256 bytes.
     """
 
-    def __init__(self, limit: int, lines: list[bytes]) -> None:
+    def __init__(self, limit: int, lines: list[bytes], starts: Sequence[bytes] = ()) -> None:
         """Keep the limit and what was fine."""
         super().__init__(f"A line is longer than {limit} bytes")
         self.limit = limit
         self.lines = lines
+        self.starts = tuple(starts)
 
 
 class LineSplitter:
@@ -35,11 +41,11 @@ class LineSplitter:
         """Take the next bytes and give the lines that they complete; raise `LineTooLong` where one is."""
         *ended, rest = bytes(data).split(b"\n")
         lines: list[bytes] = []
-        too_long = False
+        starts: list[bytes] = []
         # Only the first line of a chunk may have begun before it; what a chunk holds whole fits if the chunk does.
         fits = self.limit is None or len(data) <= self.limit
         for piece in ended[:1] if fits else ended:
-            too_long |= self._add(piece)
+            self._add(piece, starts)
             if not self._skipping:
                 line = b"".join(self._parts).removesuffix(b"\r")
                 if line:
@@ -47,9 +53,9 @@ class LineSplitter:
             self._restart()
         if fits:
             lines += [line for p in ended[1:] if (line := p.removesuffix(b"\r"))]
-        too_long |= self._add(rest)
-        if too_long and self.limit is not None:
-            raise LineTooLong(self.limit, lines)
+        self._add(rest, starts)
+        if starts and self.limit is not None:
+            raise LineTooLong(self.limit, lines, starts)
         return lines
 
     @property
@@ -63,18 +69,18 @@ class LineSplitter:
         self._restart()
         return last or None
 
-    def _add(self, piece: bytes) -> bool:
-        """Take a piece of the current line; say whether the line has just become too long."""
+    def _add(self, piece: bytes, starts: list[bytes]) -> None:
+        """Take a piece of the current line, or its start where the line has just become too long."""
         if self._skipping or not piece:
-            return False
+            return
         # The carriage return of the line's end does not count, and may come with the next chunk only.
         size = self._size + len(piece) - (1 if piece.endswith(b"\r") else 0)
         if self.limit is not None and size > self.limit:
+            starts.append(b"".join((*self._parts, piece[:START]))[:START])
             self._parts, self._size, self._skipping = [], 0, True
-            return True
+            return
         self._parts.append(piece)
         self._size += len(piece)
-        return False
 
     def _restart(self) -> None:
         self._parts, self._size, self._skipping = [], 0, False

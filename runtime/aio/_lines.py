@@ -33,7 +33,7 @@ class Lines:
         self._splitter = LineSplitter(limit)
         self._lines: list[bytes] = []
         self._size = 0
-        self._too_long: MessageTooLong | None = None
+        self._too_long: list[MessageTooLong] = []
         self._ended = False
         self._error: OSError | None = None
         self._paused = False
@@ -47,8 +47,8 @@ class Lines:
             lines = self._splitter.feed(data)
         except LineTooLong as why:
             lines = why.lines
-            self._too_long = MessageTooLong(why.limit)
-        if lines or self._too_long is not None:
+            self._too_long += [MessageTooLong(why.limit, start) for start in why.starts]
+        if lines or self._too_long:
             self._lines += lines
             self._size += len(data)
             self._wake()
@@ -70,14 +70,13 @@ class Lines:
     @property
     def is_ready(self) -> bool:
         """Whether `take` has something to give or to raise."""
-        return bool(self._lines) or self._ended or self._too_long is not None
+        return bool(self._lines) or self._ended or bool(self._too_long)
 
     async def take(self) -> Sequence[bytes]:
         """Wait for lines and give all that are there; none at the end."""
         while not self._lines:
-            if self._too_long is not None:
-                why, self._too_long = self._too_long, None
-                raise why
+            if self._too_long:
+                raise self._too_long.pop(0)
             if self._ended:
                 if self._error is not None:
                     raise self._error

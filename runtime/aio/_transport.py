@@ -4,17 +4,20 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from .._framing import START
+
 
 class MessageTooLong(ValueError):
     """The peer sent a message that outgrew the transport's limit; the message is lost, and the transport goes on.
 
-    `limit` is in bytes.
+    `limit` is in bytes; `start` is the message's beginning, as far as the transport kept it.
     """
 
-    def __init__(self, limit: int) -> None:
-        """Keep the limit."""
+    def __init__(self, limit: int, start: bytes = b"") -> None:
+        """Keep the limit and the beginning."""
         super().__init__(f"A message is longer than {limit} bytes")
         self.limit = limit
+        self.start = start
 
 
 class Transport(Protocol):
@@ -121,8 +124,7 @@ class _MemoryEnd:
             pipe.waiter = asyncio.get_running_loop().create_future()
             await pipe.waiter
         if self._limit is not None and len(pipe.messages[0]) > self._limit:
-            self._take(1)
-            raise MessageTooLong(self._limit)
+            raise MessageTooLong(self._limit, self._take(1)[0][:START])
         count = len(pipe.messages)
         if self._limit is not None:
             count = next((n for n, m in enumerate(pipe.messages) if len(m) > self._limit), count)

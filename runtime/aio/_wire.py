@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
 from .._codec import NEWLINE, RETURN, encode, one_line
@@ -50,7 +49,7 @@ def refusal(request_id: Any, error: RequestError) -> bytes:
         body["data"] = error.data
     try:
         text = encode(body)
-    except (TypeError, ValueError, msgspec.MsgspecError, RecursionError):
+    except Exception:  # whatever it is, the request must be answered
         text = encode({"code": error.code, "message": error.message})
     return _line(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (encode(request_id), text))
 

@@ -1,6 +1,7 @@
 """Reads what the peer sends and puts each message in its place."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from ._requests import Incoming, Sink
 from ._side import Side, given, handlers_of
 from ._transport import MessageTooLong
 
+_ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x80-\xff]*")')
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
 OWED = 1024 * 1024
 """Over so many bytes of refusals that the peer does not take, nothing more is read from it."""
@@ -39,8 +41,7 @@ class Reading:
             try:
                 messages = await receive()
             except MessageTooLong as why:
-                self._refuse(None, InvalidRequest(data=str(why)), None)
-                core.tell(Problem(kind=ProblemKind.UNREADABLE, detail=str(why), error=why))
+                self._too_long(why)
                 continue
             except OSError as why:
                 return f"the connection broke: {why}"
@@ -171,7 +172,7 @@ class Reading:
         core = self._core
         if why.reply is not None:
             self._reply(encode(why.reply), sink)
-        elif why.id is not None and why.code is None:  # a response whose result does not fit
+        elif why.id is not None:  # only a response has an id and no answer
             call = core.calls.take(why.id)
             if call is not None:
                 core.calls.deliver(call, why)
@@ -183,6 +184,21 @@ class Reading:
         elif why.code == METHOD_NOT_FOUND:
             kind = ProblemKind.UNKNOWN_METHOD
         core.tell(Problem(kind=kind, detail=str(why), id=why.id, method=why.method, error=why))
+
+    def _too_long(self, why: MessageTooLong) -> None:
+        """Refuse a message that was too long, or fail the call that it answers, as far as its beginning tells."""
+        core = self._core
+        head = why.start[: why.start.find(b"{", 1) + 1 or None]  # only its own keys, not those of its parts
+        found = _ID.search(head)
+        request_id = msgspec.json.decode(found[1]) if found is not None else None
+        if b'"method"' in head or b'"params"' in head or found is None:
+            # What has no id may be a notification, but whoever sent that should know, too.
+            self._refuse(request_id, InvalidRequest(data=str(why)), None)
+        else:
+            call = core.calls.take(request_id)
+            if call is not None:
+                core.calls.deliver(call, MessageError(str(why), id=request_id, method=call.method))
+        core.tell(Problem(kind=ProblemKind.UNREADABLE, detail=str(why), id=request_id, error=why))
 
     def _refuse(self, request_id: Any, error: RequestError, sink: Sink | None) -> None:
         self._reply(_wire.refusal(request_id, error), sink)
@@ -202,4 +218,5 @@ def _spread(hook: Callable[..., Any]) -> Callable[[Any], Any]:
     def handler(pair: tuple[str, msgspec.Raw]) -> Any:
         return hook(*pair)
 
+    handler.__name__ = getattr(hook, "__name__", handler.__name__)  # for whoever is told of it
     return handler
