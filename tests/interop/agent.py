@@ -1,6 +1,6 @@
 """Our agent of the interop runs: it does what the prompt's first word says, and tells what it saw.
 
-`python -m tests.interop.agent` speaks on standard input and output, `--websocket PORT` serves WebSocket connections.
+`python -m tests.interop.agent` speaks on standard input and output, `--websocket` serves WebSockets.
 `peers/agent.py` and `peers/agent.mjs` are the same agent on the SDKs of others.
 """
 
@@ -379,11 +379,13 @@ class Agent(aio.Agent):
 
 
 async def main() -> None:
-    """Serve on standard input and output, or on a port."""
-    if "--websocket" in sys.argv:
-        raise NotImplementedError
-    else:
+    """Serve on standard input and output, or on a port of this machine, which is printed."""
+    if "--websocket" not in sys.argv:
         await aio.AgentConnection(await aio.stdio(), Agent).serve()
+        return
+    async with await aio.serve_websocket(lambda t: aio.AgentConnection(t, Agent).serve(), "127.0.0.1") as server:
+        print(server.port, flush=True)
+        await server.wait_closed()
 
 
 if __name__ == "__main__":

@@ -249,10 +249,10 @@ function makeAgent() {
 if (process.argv.includes("--websocket")) {
   const { AcpServer } = await load("@agentclientprotocol/sdk/experimental/server");
   const { createNodeWebSocketUpgradeHandler } = await load("@agentclientprotocol/sdk/experimental/node");
-  const { WebSocketServer } = await load("ws");
+  const { default: ws } = await load("ws");
   const server = createServer();
   const served = new AcpServer({ createAgent: makeAgent });
-  server.on("upgrade", createNodeWebSocketUpgradeHandler(served, new WebSocketServer({ noServer: true })));
+  server.on("upgrade", createNodeWebSocketUpgradeHandler(served, new ws.WebSocketServer({ noServer: true })));
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 } else {
   const connection = makeAgent().connect(stdioStream(process.stdout, process.stdin));

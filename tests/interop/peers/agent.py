@@ -1,7 +1,7 @@
 """The agent of the interop runs on the official Python SDK, `agent-client-protocol`.
 
 This module runs in the environment of the SDK, which it reaches by name, since type checkers see another one.
-`python -m tests.interop.peers.agent` speaks on standard input and output, `--websocket PORT` serves WebSockets.
+`python -m tests.interop.peers.agent` speaks on standard input and output, `--websocket` serves WebSockets.
 """
 
 import asyncio
@@ -303,7 +303,7 @@ class Agent:
 
 
 def main() -> None:
-    """Serve on standard input and output, or on a port of this machine."""
+    """Serve on standard input and output, or on a port of this machine, which is printed."""
     if "--websocket" not in sys.argv:
         asyncio.run(acp.run_agent(Agent(), use_unstable_protocol=True))
         return

@@ -363,7 +363,7 @@ async function tryAll(agent) {
 async function open(args) {
   if (args[0] === "--websocket") {
     const { createWebSocketStream } = await load("@agentclientprotocol/sdk/experimental/ws-client");
-    const { WebSocket } = await load("ws");
+    const { default: WebSocket } = await load("ws");
     return createWebSocketStream(args[1], { WebSocket });
   }
   const child = spawn(args[0], args.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
