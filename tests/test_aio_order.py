@@ -216,7 +216,7 @@ def test_handlers_that_call_back_do_not_use_up_the_room() -> None:
     async def turn() -> None:
         here, there = aio.memory_pair()
         peer = RawPeer(here)
-        prompt = {"sessionId": "s", "prompt": []}
+        prompt: dict[str, Any] = {"sessionId": "s", "prompt": []}
         async with aio.AgentConnection(there, Reader, max_requests=2):
             await peer.send(*(request(n, "session/prompt", prompt) for n in range(1, 7)))
             replies: list[Any] = [await peer.next() for _ in range(4)]

@@ -13,6 +13,7 @@ from ._problems import ConnectionClosed, Problem, ProblemKind
 from ._process import ProcessTransport, spawn
 from ._stdio import stdio
 from ._transport import MessageTooLong, Transport, memory_pair
+from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:
     from ..v1.aio import Agent, AgentConnection, Client, ClientConnection
@@ -29,7 +30,10 @@ __all__ = [
     "ProblemKind",
     "ProcessTransport",
     "Transport",
+    "WebSocketServer",
+    "connect_websocket",
     "memory_pair",
+    "serve_websocket",
     "spawn",
     "stdio",
 ]
