@@ -116,8 +116,10 @@ class Agent(aio.Agent):
         match params:
             case v1.SetSessionConfigOptionRequestBoolean(value=value):
                 return v1.SetSessionConfigOptionResponse(config_options=options(fast=value))
+            case v1.SetSessionConfigOptionRequestValueId(value=model):
+                return v1.SetSessionConfigOptionResponse(config_options=options(model=model))
             case _:
-                return v1.SetSessionConfigOptionResponse(config_options=options(model=params.value))
+                raise acp.InvalidParams
 
     async def session_cancel(self, params: v1.CancelNotification, /) -> None:
         self.stop(params.session_id).set()
@@ -224,9 +226,8 @@ class Agent(aio.Agent):
             await self.update(params.session_id, update)
 
     async def do_future(self, params: v1.PromptRequest) -> None:
-        await self.client.notify(
-            v1.SessionNotification(session_id=params.session_id, update=acp.convert(UNKNOWN_UPDATE, type=Any))
-        )
+        tag = UNKNOWN_UPDATE["sessionUpdate"]
+        await self.update(params.session_id, acp.UnknownVariant("sessionUpdate", tag, UNKNOWN_UPDATE))
         await self.say(params.session_id, "after")
 
     def permission(self, session: Session, title: str) -> v1.RequestPermissionRequest:
@@ -273,9 +274,7 @@ class Agent(aio.Agent):
 
     async def do_missing(self, params: v1.PromptRequest) -> None:
         try:
-            await self.client.fs_read_text_file(
-                v1.ReadTextFileRequest(session_id=params.session_id, path="/missing")
-            )
+            await self.client.fs_read_text_file(v1.ReadTextFileRequest(session_id=params.session_id, path="/missing"))
         except acp.RequestError as why:
             await self.say(params.session_id, {"code": why.code})
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -73,11 +74,14 @@ def installed(agent: Agent) -> None:
     wanted = f"{agent.package}@{agent.version}"
     if agent.registry == "npm":
         (agent.folder / "package.json").write_text('{"name": "agent", "private": true}\n', encoding="utf-8")
-        install.run([*npm(), "install", "--no-audit", "--no-fund", "--loglevel=error", wanted], agent.folder, INSTALLING)
+        install.run(
+            [*npm(), "install", "--no-audit", "--no-fund", "--loglevel=error", wanted], agent.folder, INSTALLING
+        )
     else:
         python = _python(agent)
-        install.run([python, "-m", "venv", "--clear", agent.folder / "python"], agent.folder)
-        pip = [agent.folder / "python" / "bin" / "python", "-m", "pip", "install", "--quiet"]
+        install.run([python, "-m", "venv", "--clear", str(agent.folder / "python")], agent.folder)
+        own = str(agent.folder / "python" / "bin" / "python")
+        pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         install.run([*pip, f"{agent.package}=={agent.version}"], agent.folder, INSTALLING)
     stamp.touch()
 
@@ -88,9 +92,9 @@ def _python(agent: Agent) -> str:
         return sys.executable
     for minor in range(agent.python[1], 20):
         found = shutil.which(f"python3.{minor}")
-        if found is not None:
+        if found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0:
             return found
-    raise Failure(f"not installed: it needs Python 3.{agent.python[1]}")
+    raise Failure(f"not installed: it needs Python 3.{agent.python[1]} or newer, which was not there")
 
 
 def program(agent: Agent) -> list[str]:
@@ -146,15 +150,13 @@ class Client(aio.Client):
         ):
             self.text.append(params.update.content.text)
 
-    async def session_request_permission(
-        self, params: v1.RequestPermissionRequest, /
-    ) -> v1.RequestPermissionResponse:
+    async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
         return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
 
 
 def shown(text: str, limit: int = 100) -> str:
     """Make a text fit into a cell: one line, without paths and ids."""
-    line = " ".join(text.split()).replace("|", "/").replace("<", "‹").replace(">", "›")
+    line = " ".join(text.split()).replace("|", "/").replace("<", "&lt;")
     line = re.sub(r"(/[\w.@+-]+){2,}", "(path)", line)
     line = re.sub(r"\b[0-9a-f]{8}-[0-9a-f-]{20,}\b", "(id)", line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
@@ -166,8 +168,7 @@ async def attempt(work: Awaitable[T]) -> tuple[T | None, str]:
         async with asyncio.timeout(LIMIT):
             return await work, "ok"
     except acp.RequestError as why:
-        detail = why.data if isinstance(why.data, str) else (why.data or {}).get("details", "")
-        more = f": {shown(str(detail))}" if detail else ""
+        more = f": {shown(why.data)}" if isinstance(why.data, str) else ""
         return None, f"{why.code} {shown(why.message)}{more}"
     except acp.MessageError as why:
         return None, f"unreadable: {shown(str(why))}"

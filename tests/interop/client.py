@@ -22,7 +22,7 @@ class Client(aio.Client):
 
     def __init__(self, agent: aio.ClientConnection) -> None:
         self.agent = agent
-        self.updates: list[tuple[str, v1.SessionUpdate | acp.UnknownVariant]] = []
+        self.updates: list[tuple[str, Any]] = []
         self.files = {"/lines": LINES}
         self.terminals = Terminals()
         self.notes: list[Any] = []
@@ -41,10 +41,9 @@ class Client(aio.Client):
         self.updates.append((params.session_id, params.update))
         self.told.set()
 
-    async def session_request_permission(
-        self, params: v1.RequestPermissionRequest, /
-    ) -> v1.RequestPermissionResponse:
-        match params.tool_call.title:
+    async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
+        title = params.tool_call.title
+        match title:
             case "leave":
                 self.answer = asyncio.get_running_loop().create_future()
                 self.asked.set()
@@ -56,9 +55,9 @@ class Client(aio.Client):
                     await asyncio.Event().wait()
                 finally:
                     self.withdrawn.set()
-            case title:
-                wanted = v1.PermissionOptionKind(f"{title}_once")
-        option = next(o.option_id for o in params.options if o.kind is wanted)
+            case _:
+                pass
+        option = next(o.option_id for o in params.options if o.kind == f"{title}_once")
         return v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id=option))
 
     async def fs_read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
@@ -87,9 +86,7 @@ class Client(aio.Client):
             exit_status=v1.TerminalExitStatus(exit_code=status[0], signal=status[1]) if status else None,
         )
 
-    async def terminal_wait_for_exit(
-        self, params: v1.WaitForTerminalExitRequest, /
-    ) -> v1.WaitForTerminalExitResponse:
+    async def terminal_wait_for_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
         code, name = await self.terminals.open[params.terminal_id].wait()
         return v1.WaitForTerminalExitResponse(exit_code=code, signal=name)
 
@@ -101,9 +98,7 @@ class Client(aio.Client):
         await self.terminals.release(params.terminal_id)
         return v1.ReleaseTerminalResponse()
 
-    async def elicitation_create(
-        self, params: v1.CreateElicitationRequest, /
-    ) -> v1.CreateElicitationResponse:
+    async def elicitation_create(self, params: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
         return v1.CreateElicitationResponseAccept(content={"name": "Ada"})
 
     async def extension_request(self, method: str, params: msgspec.Raw, /) -> Any:
@@ -124,9 +119,10 @@ async def observe(transport: aio.Transport) -> Seen:
         heard.append(Client(agent))
         return heard[0]
 
-    async with aio.ClientConnection(
-        transport, made, on_message=lambda way, data: heard[0].hear(way, data), on_problem=problems.append
-    ) as agent:
+    def hear(way: str, message: bytes) -> None:
+        heard[0].hear(way, message)
+
+    async with aio.ClientConnection(transport, made, on_message=hear, on_problem=problems.append) as agent:
         return await Trial(agent, heard[0]).all()
 
 
@@ -204,9 +200,7 @@ class Trial:
                     fs=v1.FileSystemCapabilities(read_text_file=True, write_text_file=True),
                     terminal=True,
                     session=v1.ClientSessionCapabilities(
-                        config_options=v1.SessionConfigOptionsCapabilities(
-                            boolean=v1.BooleanConfigOptionCapabilities()
-                        )
+                        config_options=v1.SessionConfigOptionsCapabilities(boolean=v1.BooleanConfigOptionCapabilities())
                     ),
                     elicitation=v1.ElicitationCapabilities(form=v1.ElicitationFormCapabilities()),
                 ),
@@ -217,7 +211,7 @@ class Trial:
         return {
             "version": answer.protocol_version,
             "load": answer.agent_capabilities.load_session,
-            "auth": [method.id for method in answer.auth_methods],
+            "auth": [m.id for m in answer.auth_methods if isinstance(m, v1.AuthMethodAgent)],
             "agent": answer.agent_info.name if answer.agent_info else None,
             "client": self.said(),
         }
@@ -238,7 +232,7 @@ class Trial:
         return {
             "id": made.session_id,
             "modes": modes(made.modes),
-            "options": [option.id for option in made.config_options or []],
+            "options": list(settings(made.config_options or [])),
             "agent saw": self.said(),
         }
 
@@ -269,9 +263,7 @@ class Trial:
         return {"ok": True}
 
     async def session_set_mode(self) -> Seen:
-        await self.agent.session_set_mode(
-            v1.SetSessionModeRequest(session_id=ONE, mode_id=v1.SessionModeId("code"))
-        )
+        await self.agent.session_set_mode(v1.SetSessionModeRequest(session_id=ONE, mode_id=v1.SessionModeId("code")))
         (update,) = self.of(v1.CurrentModeUpdate)
         return {"ok": True, "update": update.current_mode_id}
 
@@ -285,9 +277,7 @@ class Trial:
 
     async def session_set_config_option_a_switch(self) -> Seen:
         answer = await self.agent.session_set_config_option(
-            v1.SetSessionConfigOptionRequestBoolean(
-                session_id=ONE, config_id=v1.SessionConfigId("fast"), value=True
-            )
+            v1.SetSessionConfigOptionRequestBoolean(session_id=ONE, config_id=v1.SessionConfigId("fast"), value=True)
         )
         return {"fast": settings(answer.config_options)["fast"]}
 
@@ -414,7 +404,7 @@ class Trial:
     async def cancel_request_to_the_agent(self) -> Seen:
         turn = asyncio.ensure_future(self.prompt("hang"))
         await self.told("hanging")
-        self.client.errors = asyncio.Queue()
+        self.client.errors = asyncio.Queue[int]()
         turn.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await turn
@@ -475,5 +465,5 @@ def modes(state: v1.SessionModeState | None) -> list[str]:
     return [mode.id for mode in state.available_modes] if state else []
 
 
-def settings(options: list[v1.SessionConfigOption]) -> dict[str, Any]:
+def settings(options: list[Any]) -> dict[str, Any]:
     return {option.id: option.current_value for option in options}

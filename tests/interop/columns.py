@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -114,8 +114,6 @@ async def process(command: list[str]) -> AsyncGenerator[asyncio.subprocess.Proce
     try:
         yield running
     finally:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         await running.wait()

@@ -11,7 +11,7 @@ BIG = 5 * 1024 * 1024
 MANY = 1000
 TERMINAL = ("sh", "-c", 'echo "$WORD"; exit 3')
 ERROR: dict[str, Any] = {"code": -32050, "message": "Refused", "data": {"n": 1}}
-UNKNOWN_UPDATE = {"sessionUpdate": "hologram", "n": 1}
+UNKNOWN_UPDATE: dict[str, Any] = {"sessionUpdate": "hologram", "n": 1}
 LINES = "first\nsecond\nthird\n"
 MODES = ["ask", "code"]
 

@@ -58,12 +58,15 @@ def _head(column: Column) -> str:
 
 def _name(feature: str) -> str:
     """Mark what is a name of the protocol."""
-    return re.sub(r"^[$_a-z]+(/[a-z_]+)?(?=$|,| (?:in|to) )", lambda m: f"`{m[0]}`" if "/" in m[0] or "_" in m[0] else m[0], feature)
+    return re.sub(r"^(?:_meta|[$a-z]+/[a-z_]+)", r"`\g<0>`", feature)
 
 
 def agents(found: list[dict[str, Any]]) -> str:
     """Draw how far we came with each agent."""
-    lines = ["| agent | `initialize` | `session/new` | `session/prompt` | what our reader met |", "|---|---|---|---|---|"]
+    lines = [
+        "| agent | `initialize` | `session/new` | `session/prompt` | what our reader met |",
+        "|---|---|---|---|---|",
+    ]
     for agent in found:
         title = f"`{agent['package']}` {agent['version']}"
         if "problem" in agent:

@@ -6,6 +6,7 @@ This module runs in the environment of the SDK, which it reaches by name, since 
 
 import asyncio
 import json
+import socket
 import sys
 from importlib import import_module
 from typing import Any
@@ -26,9 +27,7 @@ def options(model: str = "small", fast: bool = False) -> list[Any]:
     """Give the settings of a session."""
     choices = [schema.SessionConfigSelectOption(value=m, name=m) for m in ("small", "large")]
     return [
-        schema.SessionConfigOptionSelect(
-            id="model", name="Model", type="select", current_value=model, options=choices
-        ),
+        schema.SessionConfigOptionSelect(id="model", name="Model", type="select", current_value=model, options=choices),
         schema.SessionConfigOptionBoolean(id="fast", name="Fast", type="boolean", current_value=fast),
     ]
 
@@ -153,18 +152,14 @@ class Agent:
     async def do_tools(self, session: str, *_: Any) -> None:
         update = self.client.session_update
         places = [schema.ToolCallLocation(path="/a", line=3)]
-        call = acp.start_tool_call(
-            "t1", "Edit a", kind="edit", status="pending", locations=places, raw_input={"n": 1}
-        )
+        call = acp.start_tool_call("t1", "Edit a", kind="edit", status="pending", locations=places, raw_input={"n": 1})
         await update(session, call)
         await update(session, acp.update_tool_call("t1", status="in_progress"))
         content = [
             acp.tool_diff_content("/a", "new\n", "old\n"),
             acp.tool_content(acp.text_block("done")),
         ]
-        await update(
-            session, acp.update_tool_call("t1", status="completed", content=content, raw_output={"ok": True})
-        )
+        await update(session, acp.update_tool_call("t1", status="completed", content=content, raw_output={"ok": True}))
 
     async def do_plan(self, session: str, *_: Any) -> None:
         entries = [
@@ -176,12 +171,8 @@ class Agent:
     async def do_updates(self, session: str, *_: Any) -> None:
         command = schema.AvailableCommand(name="go", description="Go")
         for update in (
-            schema.AvailableCommandsUpdate(
-                session_update="available_commands_update", available_commands=[command]
-            ),
-            schema.ConfigOptionUpdate(
-                session_update="config_option_update", config_options=options(model="large")
-            ),
+            schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=[command]),
+            schema.ConfigOptionUpdate(session_update="config_option_update", config_options=options(model="large")),
             schema.SessionInfoUpdate(session_update="session_info_update", title="Title"),
             schema.UsageUpdate(session_update="usage_update", used=5, size=10),
         ):
@@ -310,15 +301,10 @@ def main() -> None:
     http: Any = import_module("acp.http.asgi")
     uvicorn: Any = import_module("uvicorn")
 
-    class Server(uvicorn.Server):  # type: ignore[misc]  # a class that is known at run time only
-        """Tells its port once it takes connections."""
-
-        async def startup(self, *args: Any, **kwargs: Any) -> None:
-            await super().startup(*args, **kwargs)
-            print(self.servers[0].sockets[0].getsockname()[1], flush=True)
-
-    app = http.create_asgi_app(Agent)
-    Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off")).run()
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], flush=True)
+    server = uvicorn.Server(uvicorn.Config(http.create_asgi_app(Agent), log_level="error", lifespan="off"))
+    server.run(sockets=[listening])
 
 
 if __name__ == "__main__":

@@ -42,9 +42,7 @@ class Client:
             await self.answer.wait()
             return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
         chosen = next(o.option_id for o in options if o.kind == f"{tool_call.title}_once")
-        return schema.RequestPermissionResponse(
-            outcome=schema.AllowedOutcome(outcome="selected", option_id=chosen)
-        )
+        return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(outcome="selected", option_id=chosen))
 
     async def read_text_file(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None, **_: Any
@@ -69,7 +67,8 @@ class Client:
         output_byte_limit: int | None = None,
         **_: Any,
     ) -> Any:
-        variables = {variable.name: variable.value for variable in env or []}
+        given: list[Any] = env or []
+        variables = {variable.name: variable.value for variable in given}
         name = await self.terminals.create(command, args or [], variables, output_byte_limit)
         return schema.CreateTerminalResponse(terminal_id=name)
 
@@ -426,7 +425,10 @@ async def main() -> None:
     else:
         limit = {"limit": acp.core.DEFAULT_STDIO_BUFFER_LIMIT_BYTES, "stderr": None}
         started = acp.spawn_agent_process(
-            client, *sys.argv[1:], env=dict(os.environ), transport_kwargs=limit,
+            client,
+            *sys.argv[1:],
+            env=dict(os.environ),
+            transport_kwargs=limit,
             use_unstable_protocol=True,
         )
         async with started as (agent, _):
