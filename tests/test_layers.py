@@ -44,7 +44,7 @@ NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
 
 GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
-RUNTIME_DOORS: dict[str, set[str]] = {}
+RUNTIME_DOORS = {"websockets": {"aio/_websocket.py"}}
 """Optional dependencies of the package, by the files that may import them."""
 
 
@@ -61,7 +61,16 @@ def _imports(path: Path) -> list[str]:
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             found.append("." * node.level + (node.module or ""))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "import_module":
+            found += _named(node.args[0])
     return found
+
+
+def _named(argument: ast.expr) -> list[str]:
+    """Give the module that a call loads by name, as far as the name stands there."""
+    first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
+    name = first.value if isinstance(first, ast.Constant) else None
+    return [name.rstrip(".")] if isinstance(name, str) and not name.startswith(".") else []
 
 
 @pytest.mark.parametrize("path", GENERATOR, ids=lambda p: str(p.relative_to(ROOT)))

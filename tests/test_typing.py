@@ -29,10 +29,29 @@ WRONG = {
         "from msgspec import UNSET\nv1.ToolCallUpdate(tool_call_id=v1.ToolCallId('t'), title=UNSET)\n",
         2,
     ),
+    "params of another method": (
+        "async def f(c: aio.ClientConnection) -> None:\n"
+        "    await c.session_load(v1.NewSessionRequest(cwd='', mcp_servers=[]))\n",
+        2,
+    ),
+    "a method of the other side": (
+        "async def f(c: aio.AgentConnection) -> None:\n"
+        "    print(await c.session_new(v1.NewSessionRequest(cwd='', mcp_servers=[])))\n",
+        2,
+    ),
+    "a handler whose result is another": (
+        "class A(aio.Agent):\n"
+        "    async def session_new(self, params: v1.NewSessionRequest, /) -> v1.PromptResponse:\n"
+        "        raise NotImplementedError\n",
+        2,
+    ),
+    "a handler of the other side": ("def f(t: aio.Transport) -> None:\n    aio.AgentConnection(t, aio.Client())\n", 2),
+    "a transport that is none": ("aio.AgentConnection(5)\n", 1),
     "a misspelt way to treat unknown tags": ("acp.decode(b'', type=v1.TextContent, unknown='ignore')\n", 1),
 }
 HEAD = (
-    "from typing import assert_never\nimport acp_msgspec as acp\nfrom acp_msgspec import v1\nprint(assert_never, acp)\n"
+    "from typing import assert_never\nimport acp_msgspec as acp\nfrom acp_msgspec import aio, v1\n"
+    "print(assert_never, acp, aio, v1)\n"
 )
 
 

@@ -16,7 +16,8 @@ from ._transport import MessageTooLong, Transport, memory_pair
 from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:
-    from ..v1.aio import Agent, AgentConnection, Client, ClientConnection
+    # A vendored copy may be without this schema.
+    from ..v1.aio import Agent, AgentConnection, Client, ClientConnection  # type: ignore[import-not-found,unused-ignore] # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
 __all__ = [
     "Agent",
