@@ -10,6 +10,7 @@ import pytest
 
 from tests.docs_support import missing
 from tests.interop import install, table
+from tests.interop.agents import AGENTS
 from tests.interop.columns import COLUMNS, Column, seen_by_client
 from tests.interop.notes import NOTES, verdict
 from tests.interop.scenario import FEATURES, method_of
@@ -58,6 +59,12 @@ def test_page_shows_what_is_recorded() -> None:
     for name, version in results["versions"].items():
         assert version == table.versions()[name]
         assert f"`{version.replace(' ', '` ')}" in filled
+
+
+def test_all_agents_were_tried() -> None:
+    recorded = json.loads(table.AGENTS.read_text(encoding="utf-8"))
+    assert [(a["package"], a["version"]) for a in recorded] == [(a.package, a.version) for a in AGENTS]
+    assert sum(a.get("steps", {}).get("initialize", "").startswith("ok") for a in recorded) >= 5
 
 
 def test_every_note_is_about_something() -> None:

@@ -94,7 +94,7 @@ def _python(agent: Agent) -> str:
         found = shutil.which(f"python3.{minor}")
         if found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0:
             return found
-    raise Failure(f"not installed: it needs Python 3.{agent.python[1]} or newer, which was not there")
+    raise Failure(f"it needs Python 3.{agent.python[1]} or newer, which was not there")
 
 
 def program(agent: Agent) -> list[str]:
@@ -236,7 +236,9 @@ def main() -> None:
         try:
             installed(agent)
         except Failure as why:
-            entry = {**about, "problem": shown(str(why).splitlines()[-1].removeprefix("error: "))}
+            said = [line for line in str(why).splitlines() if line.strip()]
+            last = said[-2 if len(said) > 1 else -1]  # the tool's last words, before ours
+            entry = {**about, "problem": f"not installed: {shown(last)}"}
         else:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
                 entry = {**about, **asyncio.run(tried(agent, Path(home)))}

@@ -27,7 +27,7 @@ class Client(aio.Client):
         self.terminals = Terminals()
         self.notes: list[Any] = []
         self.asked = asyncio.Event()
-        self.answer: asyncio.Future[None] | None = None
+        self.answer = asyncio.Event()
         self.withdrawn = asyncio.Event()
         self.told = asyncio.Event()
         self.errors = asyncio.Queue[int]()
@@ -45,9 +45,8 @@ class Client(aio.Client):
         title = params.tool_call.title
         match title:
             case "leave":
-                self.answer = asyncio.get_running_loop().create_future()
                 self.asked.set()
-                await self.answer
+                await self.answer.wait()
                 return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
             case "hold":
                 await self.agent.extension_notify(HOLDING)
@@ -222,7 +221,7 @@ class Trial:
         return {"ok": True, "wrong": await self.code(wrong)}
 
     async def logout(self) -> Seen:
-        await self.agent.logout(v1.LogoutRequest())
+        await self.agent.logout(v1.LogoutRequest(), force=True)
         return {"ok": True}
 
     async def session_new(self) -> Seen:
@@ -259,7 +258,8 @@ class Trial:
         return {"ok": True}
 
     async def session_delete(self) -> Seen:
-        await self.agent.session_delete(v1.DeleteSessionRequest(session_id=v1.SessionId("old")))
+        params = v1.DeleteSessionRequest(session_id=v1.SessionId("old"))
+        await self.agent.session_delete(params, force=True)  # what a peer does not have is to be seen, too
         return {"ok": True}
 
     async def session_set_mode(self) -> Seen:
@@ -355,8 +355,7 @@ class Trial:
         turn = asyncio.ensure_future(self.prompt("leave"))
         await self.client.asked.wait()
         await self.agent.session_cancel(v1.CancelNotification(session_id=ONE))
-        assert self.client.answer is not None
-        self.client.answer.set_result(None)
+        self.client.answer.set()
         stop = await turn
         return {"said": "".join(self.texts()), "stop": stop}
 

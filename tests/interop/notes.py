@@ -92,9 +92,9 @@ NOTES = [
 ]
 
 
-def verdict(column: Column, feature: str, seen: Any) -> dict[str, Any]:
+def verdict(column: Column, feature: str, seen: Any) -> str | dict[str, Any]:
     """Judge what was seen; raise `AssertionError` for what is neither expected nor known."""
     known = next((note for note in NOTES if note.is_about(column, feature)), None)
     expected = known.seen if known else FEATURES[feature]
     assert seen == expected, f"{column.name}, {feature}: {seen} was seen instead of {expected}"
-    return {"verdict": known.verdict, "why": known.why} if known else {"verdict": "ok"}
+    return {known.verdict: known.why, "seen": known.seen} if known else "ok"

@@ -40,12 +40,13 @@ def conformance(results: dict[str, Any]) -> str:
         shown: list[str] = []
         for column in COLUMNS:
             cell = cells[column.name]
-            mark = cell["verdict"]
-            if "why" in cell:
-                if cell["why"] not in reasons:
-                    reasons.append(cell["why"])
-                mark += f" <sup>{reasons.index(cell['why']) + 1}</sup>"
-            shown.append(mark)
+            if cell == "ok":
+                shown.append("ok")
+                continue
+            mark, why = next(iter(cell.items()))
+            if why not in reasons:
+                reasons.append(why)
+            shown.append(f"{mark} <sup>{reasons.index(why) + 1}</sup>")
         lines.append(f"| {_name(feature)} | " + " | ".join(shown) + " |")
     lines.append("")
     lines += [f"{n}. {reason[0].upper()}{reason[1:]}." for n, reason in enumerate(reasons, 1)]
