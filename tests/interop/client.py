@@ -356,8 +356,7 @@ class Trial:
         await self.client.asked.wait()
         await self.agent.session_cancel(v1.CancelNotification(session_id=ONE))
         self.client.answer.set()
-        stop = await turn
-        return {"said": "".join(self.texts()), "stop": stop}
+        return {"stop": await turn}
 
     async def fs_read_text_file(self) -> Seen:
         await self.prompt("read")
@@ -415,7 +414,7 @@ class Trial:
         return {"said": "".join(self.texts()), "told": self.client.withdrawn.is_set()}
 
     async def error_invalid_params(self) -> Seen:
-        return {"code": await self.code(self.agent.call("session/prompt", {"sessionId": 4}))}
+        return {"code": await self.code(self.agent.call("session/set_mode", {"sessionId": 4}))}
 
     async def error_unknown_method(self) -> Seen:
         return {"code": await self.code(self.agent.call("session/nonsense", {}))}

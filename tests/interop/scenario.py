@@ -62,7 +62,7 @@ FEATURES: dict[str, Any] = {
     "content of all kinds in a prompt": {"types": ["text", "image", "audio", "resource_link", "resource", "resource"]},
     "permission: allowed": {"said": "allow_once", "stop": "end_turn"},
     "permission: rejected": {"said": "reject_once", "stop": "end_turn"},
-    "permission: cancelled with the turn": {"said": "cancelled", "stop": "cancelled"},
+    "permission: cancelled with the turn": {"stop": "cancelled"},
     "fs/read_text_file": {"said": "second\n"},
     "fs/read_text_file, no such file": {"code": -32002},
     "fs/write_text_file": {"said": "written", "content": "text\nü\n"},

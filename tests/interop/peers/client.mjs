@@ -257,8 +257,7 @@ function trial(agent) {
       await state.asked.wait;
       await agent.notify("session/cancel", { sessionId: "s1" });
       state.answer.set();
-      const stop = await turn;
-      return { said: texts().join(""), stop };
+      return { stop: await turn };
     },
     async "fs/read_text_file"() {
       await prompt("read");
@@ -302,7 +301,7 @@ function trial(agent) {
       return { said: texts().join(""), told: state.withdrawn };
     },
     async "error: invalid params"() {
-      return { code: await codeOf(request("session/prompt", { sessionId: 4 })) };
+      return { code: await codeOf(request("session/set_mode", { sessionId: 4 })) };
     },
     async "error: unknown method"() {
       return { code: await codeOf(request("session/nonsense", {})) };

@@ -308,8 +308,7 @@ class Trial:
         await self.client.asked.wait()
         await self.agent.cancel(session_id="s1")
         self.client.answer.set()
-        stop = await turn
-        return {"said": "".join(self.texts()), "stop": stop}
+        return {"stop": await turn}
 
     async def fs_read_text_file(self) -> Seen:
         await self.prompt("read")
@@ -353,7 +352,7 @@ class Trial:
         return {"stop": stop, "other": await turn}
 
     async def error_invalid_params(self) -> Seen:
-        return {"code": await self.code(self.raw("session/prompt", {"sessionId": 4}))}
+        return {"code": await self.code(self.raw("session/set_mode", {"sessionId": 4}))}
 
     async def error_unknown_method(self) -> Seen:
         return {"code": await self.code(self.raw("session/nonsense", {}))}
