@@ -2,6 +2,10 @@
 
 A name may go when what it stands for goes. While upstream still has the definition, variant, property or value, its
 name must stay, unless `[label.renamed]` in the overrides says what it is called now.
+
+The coroutines of the ends in `aio` are not listed, nor are the members of `AgentMethod`: they bear upstream's own keys
+for the methods, and follow them. A class that lives on under its old name stays right; a second coroutine for one
+method would be a second thing to override.
 """
 
 from dataclasses import dataclass

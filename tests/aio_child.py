@@ -39,6 +39,8 @@ class Child(aio.Agent):
             case "hang":
                 await asyncio.sleep(3600)
             case "block":
+                sys.stderr.write("blocking")
+                sys.stderr.flush()
                 time.sleep(3600)
             case "family":
                 sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])

@@ -218,19 +218,53 @@ def test_handlers_that_call_back_do_not_use_up_the_room() -> None:
         peer = RawPeer(here)
         prompt: dict[str, Any] = {"sessionId": "s", "prompt": []}
         async with aio.AgentConnection(there, Reader, max_requests=2):
-            await peer.send(*(request(n, "session/prompt", prompt) for n in range(1, 7)))
+            await peer.send(*(request(n, "session/prompt", prompt) for n in range(1, 1005)))
             replies: list[Any] = [await peer.next() for _ in range(4)]
-            # Two run, two are held, and what is beyond gets its answer at once.
+            # Two run, a thousand are held, and what is beyond gets its answer at once.
             assert [r["method"] for r in replies if "method" in r] == ["fs/read_text_file"] * 2
             refused = {r["id"]: r["error"] for r in replies if "error" in r}
-            assert refused.keys() == {5, 6}
-            assert refused[5] == {"code": -32603, "message": "Internal error", "data": "Too many requests at once"}
-            await peer.send(result(1, {"content": ""}), result(2, {"content": ""}))
-            done = [await peer.next() for _ in range(4)]
-            assert sorted(r["id"] for r in done if "result" in r) == [1, 2]
-            reads = [r["id"] for r in done if "method" in r]
-            await peer.send(*(result(n, {"content": ""}) for n in reads))
-            assert sorted([(await peer.next())["id"] for _ in range(2)]) == [3, 4]
+            assert refused.keys() == {1003, 1004}
+            assert refused[1003] == {"code": -32603, "message": "Internal error", "data": "Too many requests at once"}
+            answered: list[int] = []
+            reads = [r["id"] for r in replies if "method" in r]
+            while len(answered) < 1002:
+                await peer.send(*(result(n, {"content": ""}) for n in reads))
+                got: list[Any] = [await peer.next() for _ in range(2 * len(reads) if len(answered) < 1000 else 2)]
+                answered += [r["id"] for r in got if "result" in r]
+                reads = [r["id"] for r in got if "method" in r]
+            assert answered == list(range(1, 1003))
+
+    run(turn())
+
+
+def test_nothing_is_read_beyond_what_can_be_held() -> None:
+    class Slow(aio.Agent):
+        async def extension_request(self, method: str, params: Raw, /) -> Any:
+            await asyncio.sleep(0)
+            return params
+
+    async def turn() -> None:
+        here, there = aio.memory_pair(buffer=1000)
+        agent = aio.AgentConnection(there, Slow(), max_requests=2)
+        async with agent, aio.ClientConnection(here) as client:
+            answers = await asyncio.gather(*(client.extension_call("_x/y", n) for n in range(5000)))
+            assert [int(bytes(a)) for a in answers] == list(range(5000))
+
+    run(turn())
+
+
+def test_a_request_that_is_held_can_be_cancelled_and_so_can_the_one_that_runs() -> None:
+    async def turn() -> None:
+        peer, conn, _ = open_end(max_requests=1)
+        cancel = {"jsonrpc": "2.0", "method": "$/cancel_request"}
+        async with conn:
+            await peer.send(*(request(n, "_x/wait") for n in range(5)))
+            await settle()
+            for number in (3, 0):
+                await peer.send({**cancel, "params": {"requestId": number}})
+                assert await peer.next() == {
+                    "jsonrpc": "2.0", "id": number, "error": {"code": -32800, "message": "Request cancelled"}
+                }  # fmt: skip
 
     run(turn())
 

@@ -66,7 +66,7 @@ def test_a_turn_with_a_child() -> None:
         assert transport.returncode == 0
         assert conn.closed is not None
         assert conn.closed.returncode == 0
-        with pytest.raises(aio.ConnectionClosed, match="the process exited with status 0"):
+        with pytest.raises(aio.ConnectionClosed, match="this side closed the connection"):
             await conn.session_prompt(prompt("say 1"))
         await transport.close()
 
@@ -169,8 +169,12 @@ def test_a_child_that_does_not_listen_is_ended() -> None:
     async def turn() -> None:
         transport = await child(grace=0.2)
         async with aio.ClientConnection(transport, grace=0.2) as conn:
-            with pytest.raises(TimeoutError):
-                await conn.session_prompt(prompt("block"), timeout=0.5)
+            await conn.extension_call("_x/echo")  # it has started
+            blocking = asyncio.ensure_future(conn.session_prompt(prompt("block")))
+            while "blocking" not in transport.stderr:
+                await asyncio.sleep(0.01)
+        with pytest.raises(aio.ConnectionClosed):
+            await blocking
         assert transport.returncode == -signal.SIGTERM
         ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
         code = f"import signal, time; {ignore}; print('{{}}', flush=True); time.sleep(99)"
@@ -182,12 +186,43 @@ def test_a_child_that_does_not_listen_is_ended() -> None:
     run(turn())
 
 
+def test_the_output_of_a_child_that_has_gone_is_not_lost() -> None:
+    line, count = "x" * 99, 11_500  # more than is read without being taken, the rest of it fits into a pipe
+
+    async def turn() -> None:
+        transport = await aio.spawn([sys.executable, "-c", f"for _ in range({count}): print({line!r})"])
+        while transport.returncode is None:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(1.5)
+        received = 0
+        while lines := await transport.receive():
+            received += len(lines)
+        assert received == count
+        await transport.close()
+
+    run(turn())
+
+
+def test_output_that_somebody_else_holds_open_ends_with_the_child() -> None:
+    code = "import subprocess; subprocess.Popen(['sleep', '99']); print('{}')"
+
+    async def turn() -> None:
+        transport = await aio.spawn([sys.executable, "-c", code], grace=0.1)
+        async with aio.ClientConnection(transport, on_problem=lambda _: None) as client:
+            await client.wait_closed()
+            assert client.closed is not None
+            assert client.closed.reason == "the process exited with status 0"
+
+    run(turn())
+
+
 def test_commands_that_cannot_be_started() -> None:
     async def start() -> None:
         with pytest.raises(FileNotFoundError):
             await aio.spawn(["/no/such/program"])
-        with pytest.raises(ValueError, match="empty"):
-            await aio.spawn([])
+        for wrong in ([], "agent --acp"):
+            with pytest.raises(ValueError, match="must be a list"):
+                await aio.spawn(wrong)
 
     run(start())
 

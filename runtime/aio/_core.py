@@ -78,11 +78,12 @@ class Core:
     def end(self, reason: str, *, is_ours: bool) -> None:
         """Begin the end, once: no more calls, and everything that runs is brought to an end."""
         if self._closer is None:
-            self.closed = self._why(reason)
+            self.closed = self._why(reason, is_ours=is_ours)
             self._closer = asyncio.get_running_loop().create_task(self._close(is_ours=is_ours))
 
-    def _why(self, reason: str) -> ConnectionClosed:
-        said: str | None = getattr(self.transport, "reason", None)
+    def _why(self, reason: str, *, is_ours: bool) -> ConnectionClosed:
+        """Put into words why it ended: the transport may know more, in the end if not at once."""
+        said: str | None = None if is_ours else getattr(self.transport, "reason", None)
         return ConnectionClosed(said or reason, getattr(self.transport, "returncode", None))
 
     def failure(self) -> ConnectionClosed:
@@ -96,20 +97,20 @@ class Core:
             if is_ours:
                 self.tasks[0].cancel()
             await self._finish_work(is_ours=is_ours)
-            self.calls.fail_all(self.failure)
+            self.calls.fail_all(self.failure)  # before the handlers that may be waiting for them are told to end
             self.inbox.stop()
             for task in self.tasks:
                 task.cancel()
             await self._wait_for(self.tasks)
         finally:
+            self.calls.fail_all(self.failure)
             try:
                 await self.transport.close()
             except Exception as why:
                 self.tell(
                     Problem(kind=ProblemKind.HOOK, detail=f"The transport's close raised {named(why)}", error=why)
                 )
-            if self.closed is not None:
-                self.closed = self._why(self.closed.reason)
+            self.closed = self._why(self.failure().reason, is_ours=is_ours)
             self.done.set()
 
     async def _finish_work(self, *, is_ours: bool) -> None:
@@ -123,6 +124,7 @@ class Core:
     async def _finish_reading(self) -> None:
         if not self.tasks[0].done():  # the writer broke; what the peer said before may still be there
             await asyncio.wait(self.tasks[:1], timeout=min(1.0, self.options.grace))
+            self.closed = self._why(self.failure().reason, is_ours=False)
         # A handler that waits for an answer must not keep those behind it waiting.
         self.calls.fail_all(self.failure, turn=self.inbox.turn or -1)
         await self.inbox.drained()

@@ -27,7 +27,7 @@ class ProblemKind(StrEnum):
     UNREADABLE = "unreadable"
     """The peer sent what is no message; it got an error as the reply where the protocol has one."""
     UNKNOWN_METHOD = "unknown_method"
-    """The peer sent a notification of an unknown method, which was ignored."""
+    """The peer sent a request of an unknown method, answered with -32601, or a notification, which was ignored."""
     UNFIT = "unfit"
     """A request, a notification or a response does not fit its method."""
     UNKNOWN_RESPONSE = "unknown_response"
@@ -37,7 +37,7 @@ class ProblemKind(StrEnum):
     HANDLER = "handler"
     """A handler raised what is no `RequestError`, or does not end though the connection did."""
     HOOK = "hook"
-    """A hook of the connection's owner, such as `on_message`, raised."""
+    """A hook of the connection's owner, such as `on_message`, or the transport's `close` raised."""
 
 
 class Problem(Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 TAIL = 64 * 1024
 """So many bytes of standard error are kept."""
 LINGER = 1.0
-"""So many seconds a process and its output may end apart before the one that did counts for both."""
+"""So many seconds of silence after the end of a process count as the end of its output, and the other way round."""
 STEP = 0.02
 
 
@@ -33,6 +33,7 @@ class _Protocol(asyncio.SubprocessProtocol):
         self.ended = asyncio.Event()
         """Everything is closed, and the process is gone."""
         self._linger: asyncio.TimerHandle | None = None
+        self._has_heard = False
 
     def connection_made(self, transport: Any) -> None:
         output = transport.get_pipe_transport(STDOUT)
@@ -40,6 +41,7 @@ class _Protocol(asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == STDOUT:
+            self._has_heard = True
             self.lines.feed(data)
             return
         self.tail += data
@@ -66,8 +68,18 @@ class _Protocol(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.exited.set()
-        # Something that it started may hold its output open for ever.
-        self._linger = asyncio.get_running_loop().call_later(LINGER, self.lines.end)
+        self._wait_for_output()
+
+    def _wait_for_output(self) -> None:
+        """Give the rest of the output its time; something that the process started may hold it open for ever."""
+        self._has_heard = False
+        self._linger = asyncio.get_running_loop().call_later(LINGER, self._end_of_wait)
+
+    def _end_of_wait(self) -> None:
+        if self._has_heard or self.lines.is_paused:
+            self._wait_for_output()
+        else:
+            self.lines.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._linger is not None:
@@ -197,10 +209,10 @@ async def spawn(
     process leads a session and a group of its own, and the end of the transport is the end of the group: `close` closes
     its input, asks it with SIGTERM and kills it with SIGKILL, waiting `grace` seconds after each of the first two.
 
-    Raises `OSError` where the program cannot be started, and `ValueError` for an empty command.
+    Raises `OSError` where the program cannot be started, and `ValueError` for a command that is empty or a text.
     """
-    if not command:
-        raise ValueError("The command is empty")
+    if not command or isinstance(command, str):
+        raise ValueError("The command must be a list: the program and its arguments")
     loop = asyncio.get_running_loop()
     lines = Lines(limit)
     transport, protocol = await loop.subprocess_exec(

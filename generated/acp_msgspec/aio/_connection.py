@@ -24,8 +24,8 @@ class Connection(Generic[H]):
     """One end of a connection; the ends of a schema, `AgentConnection` and `ClientConnection`, are made of it.
 
     `handler` is an object with a coroutine for each method that this end handles, or a function that makes one, given
-    this connection; None handles nothing. A missing method answers -32601. The connection works within `async with`,
-    or `serve`, in one event loop.
+    this connection (whatever can be called is taken for such a function); None handles nothing. A missing method
+    answers -32601. The connection works within `async with`, or `serve`, in one event loop and thread.
 
     What comes in is handled in this order:
 
@@ -37,8 +37,9 @@ class Connection(Generic[H]):
 
     Choices:
 
-    - `max_requests`: so many of the peer's requests run at once. Over it nothing is read, but for the answers to
-      calls under way.
+    - `max_requests`: so many of the peer's requests run at once, and a thousand more wait for their turn. Beyond that
+      nothing is read until one has ended; while calls of this side are under way, their answers have to be read, and
+      requests beyond that are refused with -32603.
     - `max_notifications`: over so many unhandled notifications (or 8 MiB) nothing is read.
     - `unknown`, `on_skip`: as for `decode`.
     - `on_problem`: told of everything that goes wrong and does not end the connection; by default it is logged.

@@ -19,11 +19,11 @@ class Lines:
         "_ended",
         "_error",
         "_lines",
-        "_paused",
         "_size",
         "_splitter",
         "_too_long",
         "_waiter",
+        "is_paused",
         "pause",
         "resume",
     )
@@ -36,7 +36,7 @@ class Lines:
         self._too_long: list[MessageTooLong] = []
         self._ended = False
         self._error: OSError | None = None
-        self._paused = False
+        self.is_paused = False
         self._waiter: asyncio.Future[None] | None = None
         self.pause: Callable[[], None] | None = None
         self.resume: Callable[[], None] | None = None
@@ -52,8 +52,8 @@ class Lines:
             self._lines += lines
             self._size += len(data)
             self._wake()
-            if self._size > HIGH and not self._paused and self.pause is not None:
-                self._paused = True
+            if self._size > HIGH and not self.is_paused and self.pause is not None:
+                self.is_paused = True
                 self.pause()
 
     def end(self, why: BaseException | None = None) -> None:
@@ -85,8 +85,8 @@ class Lines:
             await self._waiter
         lines, self._lines = self._lines, []
         self._size = 0
-        if self._paused and self.resume is not None:
-            self._paused = False
+        if self.is_paused and self.resume is not None:
+            self.is_paused = False
             self.resume()
         return lines
 

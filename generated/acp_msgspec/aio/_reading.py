@@ -130,7 +130,8 @@ class Reading:
         if handler is None:
             self._refuse(message.id, MethodNotFound(data=message.method), sink)
             return
-        # Handlers that wait for the peer's answer would wait for ever if it was not read.
+        # A cancellation may come behind, so reading goes on for long. Where handlers wait for the peer's answers, it has
+        # to go on for ever, and what cannot be held is refused.
         while core.requests.is_full and not core.calls.pending:
             self._go_on()
             core.calls.added = core.requests.release

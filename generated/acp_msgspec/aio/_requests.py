@@ -12,6 +12,9 @@ from . import _wire
 from ._inbox import Deed
 from ._outbox import Outbox
 
+HELD = 1000
+"""So many requests beyond those that run wait for their turn."""
+
 
 class Sink(Struct, eq=False):
     """Where the answers to a batch meet, to go out as one array."""
@@ -62,8 +65,8 @@ class Requests:
 
     @property
     def is_full(self) -> bool:
-        """Whether another request would have to wait."""
-        return self._running >= self._bound
+        """Whether no request more can be held."""
+        return len(self._held) >= HELD
 
     @property
     def tasks(self) -> list[asyncio.Task[None]]:
@@ -85,11 +88,11 @@ class Requests:
         """Take a request in; say whether it may be started, or else it is held or was refused."""
         if request.key in self._known:
             self.answer(request, _wire.refusal(request.id, InvalidRequest(data="A request with this id is under way")))
-        elif not self.is_full:
+        elif self._running < self._bound:
             self._known[request.key] = request
             self._running += 1
             return True
-        elif len(self._held) < self._bound:
+        elif not self.is_full:
             self._known[request.key] = request
             self._held.append(request)
         else:
