@@ -59,9 +59,10 @@ AGENTS = [
     Agent("@augmentcode/auggie", "0.36.0", ("auggie", "--acp")),
     Agent("cline", "3.0.65", ("cline", "--acp")),
     Agent("droid", "0.215.0", ("droid", "exec", "--output-format", "acp")),
-    Agent("kimi-cli", "1.52.0", ("kimi", "acp"), "PyPI", (3, 12)),
+    # 1.52.0 only says that it has a successor elsewhere.
+    Agent("kimi-cli", "1.51.0", ("kimi", "acp"), "PyPI", (3, 13)),
     Agent("fast-agent-mcp", "0.10.48", ("fast-agent-acp", "--model", "passthrough"), "PyPI", (3, 13)),
-    Agent("mistral-vibe", "3.0.3", ("vibe-acp",), "PyPI", (3, 12)),
+    Agent("mistral-vibe", "2.26.1", ("vibe-acp",), "PyPI", (3, 12)),
 ]
 
 
