@@ -15,6 +15,8 @@ from typing import Any
 import acp_msgspec as acp
 import pytest
 from acp_msgspec import aio, v1
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.aio_support import RawPeer, run
@@ -108,6 +110,29 @@ def test_a_fault_gets_its_answer(number: int) -> None:
     assert seen == ROWS[number]
     assert seen["alive"]
     assert "secret" not in json.dumps(seen)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """Give a message of the table with one byte changed, left out or added."""
+    message = bytes_of(draw(st.sampled_from([text for row in ROWS for text in row["send"]])))
+    place = draw(st.integers(0, len(message)))
+    return message[:place] + draw(st.binary(max_size=1)) + message[place + draw(st.integers(0, 1)) :]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(damaged(), st.binary(max_size=40)), max_size=6))
+def test_nothing_that_a_peer_sends_ends_a_connection(messages: list[bytes]) -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair(limit=LIMIT)
+        peer = RawPeer(here)
+        async with aio.AgentConnection(there, Faulty(), on_problem=lambda _: None) as agent:
+            await peer.send(*messages, PING)
+            while (reply := await peer.next()) != {"jsonrpc": "2.0", "id": "ping", "result": "ok"}:
+                assert reply is not None
+            assert agent.closed is None
+
+    run(turn())
 
 
 class Broken:

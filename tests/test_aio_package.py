@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -47,10 +46,11 @@ def test_the_stable_ends_come_when_asked_for() -> None:
         "print(aio.AgentConnection.__module__, 'AgentConnection' in vars(aio), 'acp_msgspec.v1.aio' in sys.modules)"
     )
     assert seen == "[]\nacp_msgspec.v1.aio True True\n"
+    nobody = "Nobody"
     for name in NAMES:
         assert getattr(aio, name) is getattr(v1_aio, name)
     with pytest.raises(AttributeError, match=r"module 'acp_msgspec\.aio' has no attribute 'Nobody'"):
-        _ = aio.Nobody  # type: ignore[attr-defined]
+        getattr(aio, nobody)
     for name in aio.__all__:
         assert getattr(aio, name).__doc__
 
@@ -90,12 +90,16 @@ def test_a_package_without_the_stable_schema_has_no_lazy_names(tmp_path: Path) -
     assert seen == "False Agent\n"
 
 
+def public(kind: type) -> set[str]:
+    return {name for name in vars(kind) if not name.startswith("_")}
+
+
 @pytest.mark.parametrize("label", list(ENDS))
 def test_every_method_has_its_coroutines(label: str) -> None:
     version, _, unstable = label.partition("_")
     name = "meta.unstable.json" if unstable else "meta.json"
     meta: dict[str, Any] = json.loads((ROOT / "schema" / version / name).read_text(encoding="utf-8"))
-    module: ModuleType = ENDS[label]
+    module: Any = ENDS[label]
     for table, handler, caller in (
         ("agentMethods", module.Agent, module.ClientConnection),
         ("clientMethods", module.Client, module.AgentConnection),
@@ -103,15 +107,15 @@ def test_every_method_has_its_coroutines(label: str) -> None:
         keys = set(meta[table])
         extra = {"mcp_message_notification"} if "mcp_message" in keys else set[str]()
         hooks = {"extension_request", "extension_notification"}
-        assert {n for n in vars(handler) if not n.startswith("_")} == keys | extra | hooks
-        assert {n for n in vars(caller) if not n.startswith("_")} == keys | extra | {"cancel_request", "side"}
+        assert public(handler) == keys | extra | hooks
+        assert public(caller) == keys | extra | {"cancel_request", "side"}
         for key in keys | extra:
             for kind in (handler, caller):
                 assert inspect.iscoroutinefunction(getattr(kind, key))
                 assert f"[{meta[table].get(key, 'mcp/message')}]" in getattr(kind, key).__doc__
         named = {*caller.side.requests.values(), *caller.side.notifications.values()}
         other = module.Client if handler is module.Agent else module.Agent
-        assert named == {n for n in vars(other) if not n.startswith("_")} - hooks
+        assert named == public(other) - hooks
 
 
 def test_names_that_methods_cannot_have() -> None:

@@ -220,7 +220,8 @@ def test_commands_that_cannot_be_started() -> None:
     async def start() -> None:
         with pytest.raises(FileNotFoundError):
             await aio.spawn(["/no/such/program"])
-        for wrong in ([], "agent --acp"):
+        wrongs: tuple[list[str] | str, ...] = ([], "agent --acp")
+        for wrong in wrongs:
             with pytest.raises(ValueError, match="must be a list"):
                 await aio.spawn(wrong)
 

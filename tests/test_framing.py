@@ -63,3 +63,14 @@ def test_no_limit_of_64_kib() -> None:
         found += splitter.feed(big[start : start + 4096])
     assert found == []
     assert splitter.feed(b"\n") == [big]
+
+
+def test_the_beginnings_of_lines_that_are_too_long() -> None:
+    splitter = acp.LineSplitter(limit=5)
+    with pytest.raises(acp.LineTooLong) as caught:
+        splitter.feed(b"abcdefgh\nok\n123456789\r\nxyz")
+    assert (caught.value.lines, caught.value.starts) == ([b"ok"], (b"abcdefgh", b"123456789\r"))
+    with pytest.raises(acp.LineTooLong) as caught:
+        splitter.feed(b"xyz" * 100)
+    assert caught.value.starts == ((b"xyz" * 100)[:256],)
+    assert splitter.feed(b"more\nok\n") == [b"ok"]

@@ -46,6 +46,7 @@ WRONG = {
         2,
     ),
     "a handler of the other side": ("def f(t: aio.Transport) -> None:\n    aio.AgentConnection(t, aio.Client())\n", 2),
+    "a name that is not there": ("print(aio.Nobody)\n", 1),
     "a transport that is none": ("aio.AgentConnection(5)\n", 1),
     "a misspelt way to treat unknown tags": ("acp.decode(b'', type=v1.TextContent, unknown='ignore')\n", 1),
 }

@@ -130,8 +130,8 @@ class Reading:
         if handler is None:
             self._refuse(message.id, MethodNotFound(data=message.method), sink)
             return
-        # A cancellation may come behind, so reading goes on for long. Where handlers wait for the peer's answers, it has
-        # to go on for ever, and what cannot be held is refused.
+        # A cancellation may come behind, so reading goes on for long. While handlers wait for answers of the peer, it
+        # has to go on for ever, and what cannot be held is refused.
         while core.requests.is_full and not core.calls.pending:
             self._go_on()
             core.calls.added = core.requests.release

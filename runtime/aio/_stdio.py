@@ -70,8 +70,11 @@ class _Streams:
         self._blocking = [] if sys.platform == "win32" else [os.get_blocking(fd) for fd in (self.input, self.output)]
         # What else writes to standard output, or reads from standard input, must not meet the messages there, be it
         # this program or one that it starts.
-        os.dup2(STDERR, STDOUT)
-        nothing = os.open(os.devnull, os.O_RDONLY)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        try:
+            os.dup2(STDERR, STDOUT)
+        except OSError:  # there is no standard error
+            os.dup2(nothing, STDOUT)
         os.dup2(nothing, STDIN)
         os.close(nothing)
 

@@ -18,6 +18,26 @@ from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 if TYPE_CHECKING:
     # A vendored copy may be without this schema.
     from ..v1.aio import Agent, AgentConnection, Client, ClientConnection  # type: ignore[import-not-found,unused-ignore] # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+else:
+    _ENDS = ("Agent", "AgentConnection", "Client", "ClientConnection")
+
+    def __getattr__(name: str) -> Any:
+        # Whoever uses the ends of another schema does not load this one's.
+        if name not in _ENDS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        package = __name__.rpartition(".")[0]
+        try:
+            module = import_module(f"{package}.v1.aio")
+        except ModuleNotFoundError as why:
+            if why.name not in (f"{package}.v1", f"{package}.v1.aio"):
+                raise
+            raise AttributeError(
+                f"module {__name__!r} has no {name!r}, as the schema v1 is not part of this copy; take it "
+                f"from another schema, as in `from {package}.v2.aio import {name}`"
+            ) from None
+        globals().update({end: getattr(module, end) for end in _ENDS})
+        return getattr(module, name)
+
 
 __all__ = [
     "Agent",
@@ -38,23 +58,3 @@ __all__ = [
     "spawn",
     "stdio",
 ]
-
-_ENDS = ("Agent", "AgentConnection", "Client", "ClientConnection")
-
-
-def __getattr__(name: str) -> Any:
-    # Whoever uses the ends of another schema does not load this one's.
-    if name not in _ENDS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    package = __name__.rpartition(".")[0]
-    try:
-        module = import_module(f"{package}.v1.aio")
-    except ModuleNotFoundError as why:
-        if why.name not in (f"{package}.v1", f"{package}.v1.aio"):
-            raise
-        raise AttributeError(
-            f"module {__name__!r} has no {name!r}, as the schema v1 is not part of this copy; take it from "
-            f"another schema, as in `from {package}.v2.aio import {name}`"
-        ) from None
-    globals().update({end: getattr(module, end) for end in _ENDS})
-    return getattr(module, name)

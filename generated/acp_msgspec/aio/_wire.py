@@ -14,7 +14,7 @@ def notification_head(method: str) -> bytes:
 
 
 def notification(head: bytes, params: Any) -> bytes:
-    """Write a notification; raise `TypeError` for params that are no JSON."""
+    """Write a notification; what is no JSON raises as `encode` does."""
     return _line(b"%b%b}" % (head, encode(params)))
 
 
@@ -31,14 +31,14 @@ def request_tail(method: str) -> bytes:
 
 
 def request(request_id: int, tail: bytes, params: Any) -> bytes:
-    """Write a request, without params where they are UNSET; raise `TypeError` for params that are no JSON."""
+    """Write a request, without params where they are UNSET; what is no JSON raises as `encode` does."""
     if params is UNSET:
         return b'{"jsonrpc":"2.0","id":%d%b}' % (request_id, tail.removesuffix(b',"params":'))
     return _line(b'{"jsonrpc":"2.0","id":%d%b%b}' % (request_id, tail, encode(params)))
 
 
 def response(request_id: Any, result: Any) -> bytes:
-    """Write the answer to a request; raise `TypeError` for a result that is no JSON."""
+    """Write the answer to a request; what is no JSON raises as `encode` does."""
     return _line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encode(result)))
 
 
