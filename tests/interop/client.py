@@ -406,7 +406,7 @@ class Trial:
         turn.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await turn
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(2):
             return {"code": await self.client.errors.get()}
 
     async def cancel_request_to_the_client(self) -> Seen:

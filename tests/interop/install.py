@@ -79,7 +79,8 @@ def main() -> None:
         install()
     except Failure as why:
         if "--soft" in sys.argv and os.environ.get("CI") != "true":
-            print(f"the SDKs of others are not installed, and their tests will skip: {str(why).splitlines()[-1]}")
+            reason = str(why).splitlines()[-1].removeprefix("error: ")
+            print(f"the SDKs of others are not installed, and their tests will skip: {reason}")
             return
         print(why, file=sys.stderr)
         raise SystemExit(1) from None
