@@ -122,7 +122,9 @@ async def observe(transport: aio.Transport) -> Seen:
         heard[0].hear(way, message)
 
     async with aio.ClientConnection(transport, made, on_message=hear, on_problem=problems.append) as agent:
-        return await Trial(agent, heard[0]).all()
+        seen = await Trial(agent, heard[0]).all()
+    assert not problems, problems
+    return seen
 
 
 class Trial:
