@@ -5,7 +5,8 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test wheel bench bench-tolerance release-check bump history docs clean
+.PHONY: help setup generate check lint types drift test interop interop-agents wheel bench bench-tolerance \
+	bench-connection release-check bump history docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -36,7 +37,15 @@ check: lint types drift ## Lint, type check and compare.
 
 test: check ## Run the checks and all tests.
 	@$(PY) docs/build.py --tools-only
+	@$(PY) -m tests.interop.install --soft
 	@$(PY) -m pytest
+
+interop: $(STAMP) ## Try our ends against the SDKs of others.
+	@$(PY) -m tests.interop.install
+	@$(PY) -m pytest tests/test_interop.py
+
+interop-agents: $(STAMP) ## Try real agents as far as they go without credentials.
+	@PYTHONPATH=generated $(PY) -m tests.interop.agents
 
 wheel: $(STAMP) ## Build the wheel and the sdist into dist/.
 	@$(PY) -m build --no-isolation --outdir dist . >/dev/null
@@ -47,6 +56,9 @@ bench: $(STAMP) ## Time all implementations side by side.
 
 bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
 	@PYTHONPATH=generated $(PY) -m benchmarks.tolerance
+
+bench-connection: $(STAMP) ## Time whole connections, ours and others', between processes.
+	@PYTHONPATH=generated $(PY) -m benchmarks.connection
 
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
 	@$(PY) -m tests.release_check --tag "$(TAG)"

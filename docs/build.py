@@ -47,7 +47,7 @@ def install() -> None:
     _run(*pip, "--requirement", INPUTS[0])
     for path in INPUTS[1:]:
         shutil.copy2(path, TOOLS)
-    _run(*_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    _run(*npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     STAMP.write_text(_pins(), encoding="utf-8")
 
 
@@ -98,7 +98,7 @@ def _node() -> Path:
     return Path(found)
 
 
-def _npm() -> tuple[str | Path, ...]:
+def npm() -> tuple[str | Path, ...]:
     """Find npm: the one beside node, else the one of the machine."""
     node = _node()
     # The wheel's own `bin/npm` was a symbolic link, which wheels cannot hold.
