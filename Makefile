@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test wheel bench bench-tolerance release-check bump docs clean
+.PHONY: help setup generate check lint types drift test wheel bench bench-tolerance soak release-check bump docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -47,6 +47,9 @@ bench: $(STAMP) ## Time all implementations side by side.
 
 bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
 	@PYTHONPATH=generated $(PY) -m benchmarks.tolerance
+
+soak: $(STAMP) ## Send a million messages between two peers, one of which is killed 200 times.
+	@PYTHONPATH=generated:. $(PY) -m tests.soak
 
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
 	@$(PY) -m tests.release_check --tag "$(TAG)"
