@@ -256,6 +256,23 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """A capability that a method needs, or something in its params.
+
+    `capability` is where `initialize` has it, as keys joined by dots, and `leaf` the expression that advertises it;
+    None where that takes more than to say so, or where it can be offered without the method. `field` is that of the
+    params which needs it (None: the method itself), `value` its tag or value (None: any).
+    """
+
+    method: str
+    side: str
+    capability: str
+    leaf: str | None = None
+    field: str | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
     """Everything that one schema file becomes."""
 
@@ -265,3 +282,6 @@ class Module:
     routings: tuple[Routing, ...]
     methods: tuple[Method, ...]
     exports: tuple[str, ...]
+    needs: tuple[Need, ...] = ()
+    version: int = 1
+    """The version of the protocol that `initialize` settles."""

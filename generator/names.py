@@ -36,8 +36,10 @@ MESSAGE_NAMES = frozenset(
 
 CONNECTION_NAMES = frozenset(
     {
-        "call", "close", "closed", "extension_call", "extension_notification", "extension_notify", "extension_request",
-        "gate", "handler", "notify", "serve", "side", "start", "transport", "wait_closed",
+        "call", "cancels_turns", "capabilities", "close", "closed", "connection_closed", "extension_call",
+        "extension_notification", "extension_notify", "extension_request", "files", "handler", "handshake", "info",
+        "negotiate", "notify", "permissions", "serve", "side", "start", "supports", "terminals", "transport",
+        "wait_closed",
     }
 )  # fmt: skip
 """Names that the ends of a connection and their handlers have before any method of a schema."""

@@ -10,9 +10,17 @@ from generator.read import Schema
 from generator.source import ROOT, Source, is_array, is_object, read_bytes
 
 FILE = "schema/overrides.toml"
-KINDS = ("patch", "default", "unknown_member", "renamed")
+KINDS = ("patch", "default", "unknown_member", "renamed", "capabilities")
 MARKER = "marker"
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """A capability, as the keys of `initialize` that lead to it, and whether it can be offered without the method."""
+
+    path: str
+    optional: bool = False
 
 
 @dataclass(slots=True)
@@ -30,6 +38,10 @@ class Overrides:
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
     renamed: dict[str, str] = field(default_factory=dict[str, str])
     """Names of former releases that live on, deprecated, and what they are called now."""
+    capabilities: dict[str, Capability] = field(default_factory=dict[str, "Capability"])
+    """What methods, and things in their params, need."""
+    family: str = "v1"
+    """The table that the entries are from: that of a stable schema."""
     _used: set[str] = field(default_factory=set[str])
 
     def is_patch(self, definition: str, key: str) -> bool:
@@ -53,11 +65,16 @@ class Overrides:
             self._used.add(f"unknown_member.{definition}")
         return found
 
+    def use_capability(self, key: str) -> None:
+        """Note that an entry of `capabilities` fits."""
+        self._used.add(f"capabilities.{key}")
+
     def check_used(self, schema: Schema) -> None:
         """Refuse entries that matched nothing."""
         entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
+        entries += [f"capabilities.{key}" for key in self.capabilities]
         stale(sorted(set(entries) - self._used), file=self.file, schema=schema.source.file)
 
 
@@ -82,7 +99,7 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
         marked = (t for t, entries in raw.items() if is_object(entries) and entries.get(MARKER) in known)
         family = next(marked, "v1")
         tables = [family, f"{family}_unstable"]
-    out = Overrides(shown, strict=source.pinned)
+    out = Overrides(shown, strict=source.pinned, family=tables[0])
     for table in tables:
         _add(out, table, raw.get(table, {}), shown)
     return out
@@ -103,5 +120,17 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
                 out.default[name] = value
             elif kind in ("unknown_member", "renamed") and isinstance(value, str):
                 (out.unknown_member if kind == "unknown_member" else out.renamed)[name] = value
+            elif kind == "capabilities" and (made := _capability(value)) is not None:
+                out.capabilities[name] = made
             else:
                 raise GeneratorError(f"[{table}.{kind}] {name} has a value of the wrong type", file=shown)
+
+
+def _capability(value: Any) -> Capability | None:
+    if isinstance(value, str):
+        return Capability(value)
+    if is_object(value) and value.keys() == {"path", "optional"}:
+        path, optional = value["path"], value["optional"]
+        if isinstance(path, str) and isinstance(optional, bool):
+            return Capability(path, optional)
+    return None

@@ -41,7 +41,7 @@ class Faulty(aio.Agent):
             case "_x/ok":
                 return "ok"
             case "_x/wait":
-                await asyncio.sleep(3600)
+                return await asyncio.sleep(3600)
             case "_x/refuse":
                 raise acp.ResourceNotFound("No such thing", {"thing": 5})
             case "_x/raise":
@@ -147,27 +147,30 @@ async def ended(how: str) -> tuple[str, int | None, bool]:
 
     here, there = aio.memory_pair()
     peer = RawPeer(there)
-    transport: Any = await child() if how in ("exits", "is killed") else Broken(here)
+    process = await child() if how in ("exits", "is killed") else None
+    broken = Broken(here)
+    transport = broken if process is None else process
     async with aio.ClientConnection(transport, Waiting(), grace=0.5, on_problem=lambda _: None) as conn:
-        if isinstance(transport, Broken):
+        if process is None:
             await peer.send({"jsonrpc": "2.0", "id": 1, "method": "_x/wait"})
         call = asyncio.ensure_future(conn.extension_call("_x/wait"))
-        while isinstance(transport, Broken) and (await peer.next())["method"] != "_x/wait":
+        while process is None and (await peer.next())["method"] != "_x/wait":
             pass
         match how:
             case "exits":
                 doomed = asyncio.ensure_future(conn.session_prompt(said("exit 3")))
                 await asyncio.wait([doomed])
             case "is killed":
-                os.kill(transport.pid, signal.SIGKILL)
+                assert process is not None
+                os.kill(process.pid, signal.SIGKILL)
             case "closes":
                 await there.close()
             case "is reset":
-                transport.receives = False
+                broken.receives = False
                 await peer.send(PING)
-                transport.broken.set()
+                broken.broken.set()
             case "takes nothing":
-                transport.sends = False
+                broken.sends = False
                 await conn.extension_notify("_x/y")
             case _:
                 await conn.close()
@@ -193,8 +196,8 @@ def test_an_end_is_told(number: int) -> None:
 def test_tracebacks_are_sent_on_request() -> None:
     async def turn() -> None:
         here, there = aio.memory_pair()
-        options: dict[str, Any] = {"debug": True, "on_problem": lambda _: None}
-        async with aio.AgentConnection(there, Faulty(), **options), aio.ClientConnection(here) as client:
+        agent = aio.AgentConnection(there, Faulty(), debug=True, on_problem=lambda _: None)
+        async with agent, aio.ClientConnection(here) as client:
             with pytest.raises(acp.InternalError) as caught:
                 await client.extension_call("_x/raise")
             assert caught.value.data["detail"] == "ValueError"

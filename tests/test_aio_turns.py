@@ -75,7 +75,7 @@ def test_a_turn() -> None:
         here, there = aio.memory_pair()
         screen = Screen()
         async with aio.AgentConnection(there, EchoAgent) as agent, aio.ClientConnection(here, screen) as client:
-            told = await client.initialize(v1.InitializeRequest(protocol_version=1))
+            told = await client.negotiate()
             assert told.protocol_version == 1
             session = await client.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
             assert session.session_id == SESSION
@@ -96,7 +96,7 @@ def test_a_turn() -> None:
             assert caught.value.data == "_ours/unknown"
             assert screen.extensions == [("_ours/y", b"[1]"), ("_ours/z", b"null")]
             with pytest.raises(acp.MethodNotFound):
-                await client.session_load(v1.LoadSessionRequest(session_id=SESSION, cwd="/", mcp_servers=[]))
+                await client.session_load(v1.LoadSessionRequest(session_id=SESSION, cwd="/", mcp_servers=[]), force=True)
 
     run(turn())
 

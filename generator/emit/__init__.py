@@ -44,7 +44,20 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
     ".._variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
+    "..aio._files": ("Files",),
+    "..aio._handshake": (
+        "Handshake",
+        "Need",
+        "UnsupportedVersion",
+        "described",
+        "is_overridden",
+        "offered",
+        "settled",
+    ),
+    "..aio._permissions": ("Permissions", "choose"),
     "..aio._side": ("Side",),
+    "..aio._terminals": ("Terminals",),
+    "..aio._turns": ("AgentTurn", "ClientTurn"),
 }
 """Where the names that emitted code uses come from."""
 

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from generator.emit.protocol import Protocol
 from generator.emit.text import quoted
 from generator.emit.views import doc_lines
-from generator.model import Method, Module
+from generator.model import Method, Module, Need
 from generator.names import method_names
 
 FIXED = ("ErrorResponse", "ExtensionNotification", "ExtensionRequest", "Response", "decode_agent_batch",
@@ -32,11 +33,25 @@ def ends_view(module: Module, texts: dict[str, str | None], file: str) -> dict[s
         uses.add("notification")
     if cancel is not None:
         uses |= {cancel.name, str(cancel.params)}
+    protocol = Protocol(module)
+    view = protocol.view()
+    uses |= protocol.uses
+    ends = [
+        _end("Agent", "Client", "an agent", "a client", agent, client),
+        _end("Client", "Agent", "a client", "an agent", client, agent),
+    ]
+    for end in ends:
+        end["needs"] = [_need(n, end["handlers"]) for n in module.needs if n.side == end["name"].lower()]
+        end["told"], end["turn"] = view["told"][end["name"]], view["turns"][end["name"]]
+    for end, peer in (ends, ends[::-1]):
+        end["needs_name"] = f"_{end['name'].upper()}_NEEDS" if end["needs"] else "()"
+        end["peer_needs_name"] = f"_{peer['name'].upper()}_NEEDS" if peer["needs"] else "()"
+    if module.needs:
+        uses.add("Need")
     return {
-        "ends": [
-            _end("Agent", "Client", "an agent", "a client", agent, client),
-            _end("Client", "Agent", "a client", "an agent", client, agent),
-        ],
+        **view,
+        "ends": ends,
+        "version": module.version,
         "cancel": {"envelope": cancel.name, "params": cancel.params} if cancel is not None else None,
         "builds_notifications": any(not e.is_request for e in module.envelopes),
         "uses": uses,
@@ -58,6 +73,19 @@ def _end(
         "notifications": [m for m in handlers if not m["is_request"]],
         "calls": called,
     }
+
+
+def _need(need: Need, handlers: list[dict[str, Any]]) -> str:
+    """Write what makes a `Need` of the package."""
+    parts = [quoted(need.method), quoted(need.capability)]
+    if need.leaf is not None:
+        name = next(h["name"] for h in handlers if h["wire"] == need.method)
+        parts += [f"name={quoted(name)}", f"leaf={need.leaf}"]
+    if need.field is not None:
+        parts.append(f"field={quoted(need.field)}")
+    if need.value is not None:
+        parts.append(f"value={quoted(need.value)}")
+    return ", ".join(parts)
 
 
 def _handled(module: Module, side: str, texts: dict[str, str | None], file: str) -> list[dict[str, Any]]:

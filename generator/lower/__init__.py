@@ -3,6 +3,7 @@
 from generator.lower.context import Context
 from generator.lower.definitions import Lowering
 from generator.lower.messages import lower_messages, routing_names
+from generator.lower.needs import lower_needs
 from generator.model import Module
 from generator.names import MESSAGE_NAMES, Names
 from generator.overrides import Overrides
@@ -15,6 +16,7 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
     routing = routing_names(schema.source)
     Lowering(context, routing).run()
     messages = lower_messages(context, routing)
+    needs = lower_needs(context.made, messages.methods, overrides)
     if schema.source.pinned:
         overrides.check_used(schema)
     exports = (
@@ -27,7 +29,16 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
         routings=messages.routings,
         methods=messages.methods,
         exports=tuple(sorted(exports)),
+        needs=needs,
+        version=_version(schema, overrides),
     )
+
+
+def _version(schema: Schema, overrides: Overrides) -> int:
+    """Give the version of the protocol: that of upstream's list of methods, else of the table that the schema fits."""
+    meta = schema.source.meta or {}
+    version = meta.get("version")
+    return version if isinstance(version, int) else int(overrides.family.removeprefix("v") or 1)
 
 
 __all__ = ["MESSAGE_NAMES", "lower"]

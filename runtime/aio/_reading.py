@@ -218,4 +218,5 @@ def _spread(hook: Callable[..., Any]) -> Callable[[Any], Any]:
     def handler(pair: tuple[str, msgspec.Raw]) -> Any:
         return hook(*pair)
 
+    handler.__name__ = getattr(hook, "__name__", handler.__name__)  # for whoever is told of it
     return handler

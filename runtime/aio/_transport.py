@@ -23,7 +23,8 @@ class MessageTooLong(ValueError):
 class Transport(Protocol):
     """What a connection needs of whatever carries its messages.
 
-    A message is the UTF-8 text of one JSON value without a newline in it. One task receives and another one sends.
+    A message is the UTF-8 text of one JSON value; what is sent has no line break in it. One task receives and another
+    one sends.
     Two more attributes are read where a transport has them, for `ConnectionClosed`: `reason`, a text that says why the
     stream ended, and `returncode`, the exit status of the peer's process.
     """

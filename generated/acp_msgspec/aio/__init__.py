@@ -9,32 +9,69 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._connection import Connection
+from ._files import Files
+from ._handshake import Handshake, NotAdvertised, UnsupportedVersion
+from ._permissions import Decision, Permissions, choose
 from ._problems import ConnectionClosed, Problem, ProblemKind
 from ._process import ProcessTransport, spawn
 from ._stdio import stdio
+from ._terminals import Command, ExitStatus, Terminals
 from ._transport import MessageTooLong, Transport, memory_pair
+from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:
-    from ..v1.aio import Agent, AgentConnection, Client, ClientConnection
+    from ..v1.aio import (
+        Agent,
+        AgentConnection,
+        Client,
+        ClientConnection,
+        DecidesPermissions,
+        ServesFiles,
+        ServesTerminals,
+    )
 
 __all__ = [
     "Agent",
     "AgentConnection",
     "Client",
     "ClientConnection",
+    "Command",
     "Connection",
     "ConnectionClosed",
+    "DecidesPermissions",
+    "Decision",
+    "ExitStatus",
+    "Files",
+    "Handshake",
     "MessageTooLong",
+    "NotAdvertised",
+    "Permissions",
     "Problem",
     "ProblemKind",
     "ProcessTransport",
+    "ServesFiles",
+    "ServesTerminals",
+    "Terminals",
     "Transport",
+    "UnsupportedVersion",
+    "WebSocketServer",
+    "choose",
+    "connect_websocket",
     "memory_pair",
+    "serve_websocket",
     "spawn",
     "stdio",
 ]
 
-_ENDS = ("Agent", "AgentConnection", "Client", "ClientConnection")
+_ENDS = (
+    "Agent",
+    "AgentConnection",
+    "Client",
+    "ClientConnection",
+    "DecidesPermissions",
+    "ServesFiles",
+    "ServesTerminals",
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -51,5 +88,5 @@ def __getattr__(name: str) -> Any:
             f"module {__name__!r} has no {name!r}, as the schema v1 is not part of this copy; take it from "
             f"another schema, as in `from {package}.v2.aio import {name}`"
         ) from None
-    globals().update({end: getattr(module, end) for end in _ENDS})
+    globals().update({end: getattr(module, end) for end in _ENDS if hasattr(module, end)})
     return getattr(module, name)

@@ -12,6 +12,7 @@ from . import _wire
 from ._core import Core, OnMessage, Options
 from ._problems import ConnectionClosed, OnProblem
 from ._reading import Reading
+from ._rules import Rules
 from ._side import Side
 from ._transport import Transport
 
@@ -75,8 +76,6 @@ class Connection(Generic[H]):
             debug=debug,
         )
         self.transport = transport
-        self.gate: Callable[[str], None] | None = None
-        """Called with the method of each call that is not forced; what it raises keeps the call from being sent."""
         self._core = Core(transport, options)
         self._outbox = self._core.outbox
         self._heads: dict[str, bytes] = {}
@@ -84,6 +83,10 @@ class Connection(Generic[H]):
         made: object = handler(self) if callable(handler) else handler
         self.handler = made
         """The object whose methods handle what the peer sends."""
+        self._rules = Rules(self.side, made, self._core)
+        closed = getattr(made, "connection_closed", None)
+        if closed is not None:
+            self._core.at_end.append(("connection_closed", closed))
 
     @property
     def closed(self) -> ConnectionClosed | None:
@@ -106,7 +109,7 @@ class Connection(Generic[H]):
         """
         if self._core.tasks:
             raise RuntimeError("A connection starts once only")
-        self._core.start(Reading(self._core, self.side, self.handler).run())
+        self._core.start(Reading(self._core, self.side, self._rules.served).run())
 
     async def serve(self) -> None:
         """Start, and return once the peer has closed the connection."""
@@ -132,17 +135,20 @@ class Connection(Generic[H]):
     async def call(self, method: str, params: Any, *, timeout: float | None = None, force: bool = False) -> Any:
         """Call a method of the peer and wait for its result, for at most `timeout` seconds.
 
-        `force` calls what the peer did not say it supports, too. A call that is cancelled or out of time is cancelled
-        at the peer as well, and its late answer is dropped.
+        `force` calls what the peer did not advertise in `initialize`, too. A call that is cancelled or out of time is
+        cancelled at the peer as well, and its late answer is dropped.
 
         Raises `RequestError` for an error of the peer, `MessageError` for an answer that does not fit, `TimeoutError`,
-        and `ConnectionClosed` where the connection ended.
+        `NotAdvertised` for what the peer does not support, and `ConnectionClosed` where the connection ended.
         """
-        if self.gate is not None and not force:
-            self.gate(method)
+        rules = self._rules
+        if rules.gate is not None and not force:
+            rules.gate.check(method, params)
         tail = self._tails.get(method)
         if tail is None:
             tail = self._tails[method] = _wire.request_tail(method)
+        if method in rules.watched:
+            return await rules.watch(method, params, self._call(method, tail, params, timeout))
         return await self._call(method, tail, params, timeout)
 
     async def extension_call(self, method: str, params: Any = UNSET, *, timeout: float | None = None) -> Raw:
@@ -154,15 +160,16 @@ class Connection(Generic[H]):
         result: Raw = await self._call(method, tail, params, timeout)
         return result
 
-    async def notify(self, params: Any) -> None:
-        """Send the notification whose params these are.
+    async def notify(self, params: Any, *, force: bool = False) -> None:
+        """Send the notification whose params these are; `force` sends what the peer did not advertise, too.
 
-        Raises `TypeError` where no notification has such params, and `ConnectionClosed` where the connection ended.
+        Raises `TypeError` where no notification has such params, `NotAdvertised` for what the peer does not support,
+        and `ConnectionClosed` where the connection ended.
         """
         envelope_of = self.side.notification_of
         if envelope_of is None:
             raise TypeError("This schema has no notifications")
-        await self._notify(envelope_of(params).method, params)
+        await self._notify(envelope_of(params).method, params, force)
 
     async def extension_notify(self, method: str, params: Any = UNSET) -> None:
         """Send a notification outside the protocol, whose name begins with `_`; `params` is any JSON.
@@ -173,13 +180,19 @@ class Connection(Generic[H]):
         if self._outbox.put(_wire.extension_notification(extension_method(method), params)):
             await self._outbox.room()
 
-    async def _notify(self, method: str, params: Any) -> None:
+    async def _notify(self, method: str, params: Any, force: bool = False) -> None:
+        rules = self._rules
+        if rules.gate is not None and not force:
+            rules.gate.check(method, params)
         head = self._heads.get(method)
         if head is None:
             head = self._heads[method] = _wire.notification_head(method)
         data = _wire.notification(head, params)
         self._check_open()
-        if self._outbox.put(data):
+        is_over = self._outbox.put(data)
+        if method == rules.cancels:
+            rules.cancelled(params)
+        if is_over:
             await self._outbox.room()
 
     async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None) -> Any:

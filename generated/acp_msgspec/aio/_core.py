@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -53,6 +53,8 @@ class Core:
         self.done = asyncio.Event()
         self.tasks: list[asyncio.Task[Any]] = []
         """Reader, writer and worker, in this order."""
+        self.at_end: list[tuple[str, Callable[[], Awaitable[object]]]] = [("The transport's close", transport.close)]
+        """What the end of the connection waits for, and its names."""
         self._closer: asyncio.Task[None] | None = None
 
     def start(self, reading: Coroutine[Any, Any, str]) -> None:
@@ -102,12 +104,11 @@ class Core:
                 task.cancel()
             await self._wait_for(self.tasks)
         finally:
-            try:
-                await self.transport.close()
-            except Exception as why:
-                self.tell(
-                    Problem(kind=ProblemKind.HOOK, detail=f"The transport's close raised {named(why)}", error=why)
-                )
+            for name, deed in self.at_end:
+                try:
+                    await deed()
+                except Exception as why:
+                    self.tell(Problem(kind=ProblemKind.HOOK, detail=f"{name} raised {named(why)}", error=why))
             if self.closed is not None:
                 self.closed = self._why(self.closed.reason)
             self.done.set()

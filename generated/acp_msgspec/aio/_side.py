@@ -1,11 +1,13 @@
 """What one end of a connection knows of its schema, as data that is emitted for each."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Raw, Struct, UnsetType
 
+from ._handshake import Need
 from ._inbox import Deed
+from ._turns import AgentTurn, ClientTurn
 
 
 class Side(Struct, frozen=True, kw_only=True):
@@ -28,6 +30,11 @@ class Side(Struct, frozen=True, kw_only=True):
     cancel_params: type[Any] | None
     notification_of: Callable[[Any], Any] | None
     """Makes the envelope of a notification of its params, where there are any notifications."""
+    peer: Literal["agent", "client"]
+    needs: tuple[Need, ...] = ()
+    """What the peer's methods need it to advertise."""
+    turn: AgentTurn | ClientTurn | None = None
+    """How this side cancels turns, where the schema has turns that can be cancelled."""
 
 
 class Handlers(Struct, frozen=True):

@@ -10,7 +10,13 @@ from msgspec import Raw
 
 from .._errors import MethodNotFound
 from ..aio._connection import Connection
+from ..aio._files import Files
+from ..aio._handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
+from ..aio._permissions import Permissions, choose
 from ..aio._side import Side
+from ..aio._terminals import Terminals
+from ..aio._turns import AgentTurn, ClientTurn
+from .enums import StopReason, TerminalId
 from .messages import (
     AcceptNesNotificationMessage,
     AuthenticateRequestMessage,
@@ -67,10 +73,12 @@ from .messages import (
 )
 from .types import (
     AcceptNesNotification,
+    AgentCapabilities,
     AuthenticateRequest,
     AuthenticateResponse,
     CancelNotification,
     CancelRequestNotification,
+    ClientCapabilities,
     CloseNesRequest,
     CloseNesResponse,
     CloseSessionRequest,
@@ -95,6 +103,7 @@ from .types import (
     DisconnectMcpResponse,
     ForkSessionRequest,
     ForkSessionResponse,
+    Implementation,
     InitializeRequest,
     InitializeResponse,
     KillTerminalRequest,
@@ -119,10 +128,12 @@ from .types import (
     RejectNesNotification,
     ReleaseTerminalRequest,
     ReleaseTerminalResponse,
+    RequestPermissionOutcomeCancelled,
     RequestPermissionRequest,
     RequestPermissionResponse,
     ResumeSessionRequest,
     ResumeSessionResponse,
+    SelectedPermissionOutcome,
     SessionNotification,
     SetProviderRequest,
     SetProviderResponse,
@@ -134,6 +145,7 @@ from .types import (
     StartNesResponse,
     SuggestNesRequest,
     SuggestNesResponse,
+    TerminalExitStatus,
     TerminalOutputRequest,
     TerminalOutputResponse,
     WaitForTerminalExitRequest,
@@ -142,6 +154,68 @@ from .types import (
     WriteTextFileResponse,
 )
 
+_AGENT_NEEDS = (
+    Need("document/didChange", "agentCapabilities.nes.events.document.didChange"),
+    Need("document/didClose", "agentCapabilities.nes.events.document.didClose", name="document_did_close", leaf={}),
+    Need("document/didFocus", "agentCapabilities.nes.events.document.didFocus", name="document_did_focus", leaf={}),
+    Need("document/didOpen", "agentCapabilities.nes.events.document.didOpen", name="document_did_open", leaf={}),
+    Need("document/didSave", "agentCapabilities.nes.events.document.didSave", name="document_did_save", leaf={}),
+    Need("logout", "agentCapabilities.auth.logout", name="logout", leaf={}),
+    Need("nes/accept", "agentCapabilities.nes"),
+    Need("nes/close", "agentCapabilities.nes", name="nes_close", leaf={}),
+    Need("nes/reject", "agentCapabilities.nes"),
+    Need("nes/start", "agentCapabilities.nes", name="nes_start", leaf={}),
+    Need("nes/suggest", "agentCapabilities.nes", name="nes_suggest", leaf={}),
+    Need("providers/disable", "agentCapabilities.providers", name="providers_disable", leaf={}),
+    Need("providers/list", "agentCapabilities.providers", name="providers_list", leaf={}),
+    Need("providers/set", "agentCapabilities.providers", name="providers_set", leaf={}),
+    Need("session/close", "agentCapabilities.sessionCapabilities.close", name="session_close", leaf={}),
+    Need("session/delete", "agentCapabilities.sessionCapabilities.delete", name="session_delete", leaf={}),
+    Need("session/fork", "agentCapabilities.sessionCapabilities.fork", name="session_fork", leaf={}),
+    Need("session/fork", "agentCapabilities.sessionCapabilities.additionalDirectories", field="additional_directories"),
+    Need("session/fork", "agentCapabilities.mcpCapabilities.acp", field="mcp_servers", value="acp"),
+    Need("session/fork", "agentCapabilities.mcpCapabilities.http", field="mcp_servers", value="http"),
+    Need("session/fork", "agentCapabilities.mcpCapabilities.sse", field="mcp_servers", value="sse"),
+    Need("session/list", "agentCapabilities.sessionCapabilities.list", name="session_list", leaf={}),
+    Need("session/load", "agentCapabilities.loadSession", name="session_load", leaf=True),
+    Need("session/load", "agentCapabilities.sessionCapabilities.additionalDirectories", field="additional_directories"),
+    Need("session/load", "agentCapabilities.mcpCapabilities.acp", field="mcp_servers", value="acp"),
+    Need("session/load", "agentCapabilities.mcpCapabilities.http", field="mcp_servers", value="http"),
+    Need("session/load", "agentCapabilities.mcpCapabilities.sse", field="mcp_servers", value="sse"),
+    Need("session/new", "agentCapabilities.sessionCapabilities.additionalDirectories", field="additional_directories"),
+    Need("session/new", "agentCapabilities.mcpCapabilities.acp", field="mcp_servers", value="acp"),
+    Need("session/new", "agentCapabilities.mcpCapabilities.http", field="mcp_servers", value="http"),
+    Need("session/new", "agentCapabilities.mcpCapabilities.sse", field="mcp_servers", value="sse"),
+    Need("session/prompt", "agentCapabilities.promptCapabilities.audio", field="prompt", value="audio"),
+    Need("session/prompt", "agentCapabilities.promptCapabilities.image", field="prompt", value="image"),
+    Need("session/prompt", "agentCapabilities.promptCapabilities.embeddedContext", field="prompt", value="resource"),
+    Need("session/resume", "agentCapabilities.sessionCapabilities.resume", name="session_resume", leaf={}),
+    Need(
+        "session/resume", "agentCapabilities.sessionCapabilities.additionalDirectories", field="additional_directories"
+    ),
+    Need("session/resume", "agentCapabilities.mcpCapabilities.acp", field="mcp_servers", value="acp"),
+    Need("session/resume", "agentCapabilities.mcpCapabilities.http", field="mcp_servers", value="http"),
+    Need("session/resume", "agentCapabilities.mcpCapabilities.sse", field="mcp_servers", value="sse"),
+)
+_CLIENT_NEEDS = (
+    Need("elicitation/complete", "clientCapabilities.elicitation.url"),
+    Need("elicitation/create", "clientCapabilities.elicitation", name="elicitation_create", leaf={}),
+    Need("elicitation/create", "clientCapabilities.elicitation.form", field="mode", value="form"),
+    Need("elicitation/create", "clientCapabilities.elicitation.url", field="mode", value="url"),
+    Need("fs/read_text_file", "clientCapabilities.fs.readTextFile", name="fs_read_text_file", leaf=True),
+    Need("fs/write_text_file", "clientCapabilities.fs.writeTextFile", name="fs_write_text_file", leaf=True),
+    Need("session/update", "clientCapabilities.session.compaction", field="update", value="compaction_summary_chunk"),
+    Need("session/update", "clientCapabilities.session.compaction", field="update", value="compaction_update"),
+    Need("session/update", "clientCapabilities.plan", field="update", value="plan_removed"),
+    Need("session/update", "clientCapabilities.plan", field="update", value="plan_update"),
+    Need("terminal/create", "clientCapabilities.terminal", name="terminal_create", leaf=True),
+    Need("terminal/kill", "clientCapabilities.terminal", name="terminal_kill", leaf=True),
+    Need("terminal/output", "clientCapabilities.terminal", name="terminal_output", leaf=True),
+    Need("terminal/release", "clientCapabilities.terminal", name="terminal_release", leaf=True),
+    Need("terminal/wait_for_exit", "clientCapabilities.terminal", name="terminal_wait_for_exit", leaf=True),
+)
+_VERSIONS = (1,)
+
 
 class Agent:
     """What an agent does for its client: subclass it and override what you support.
@@ -149,6 +223,25 @@ class Agent:
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
     """
+
+    info: Implementation | None = None
+    """Name and version, as `initialize` tells them."""
+    cancels_turns: bool = True
+    """Whether `session/cancel` cancels the task of the session's prompt, once `session_cancel` has returned."""
+
+    def supports(self, name: str, /) -> bool:
+        """Say whether a coroutine counts as supported when capabilities are offered: if it is overridden."""
+        return is_overridden(self, Agent, name)
+
+    def capabilities(self) -> AgentCapabilities:
+        """Say what `initialize` advertises: by default what the supported coroutines need.
+
+        Override it to offer more, such as kinds of content.
+        """
+        return offered(self.supports, _AGENT_NEEDS, "agentCapabilities", AgentCapabilities)
+
+    async def connection_closed(self) -> None:
+        """Free what belongs to the connection; called once it has ended."""
 
     async def authenticate(self, params: AuthenticateRequest, /) -> AuthenticateResponse:
         """Signs the user in with a method that the agent offered in its answer to `initialize`. [authenticate]"""
@@ -171,7 +264,11 @@ class Agent:
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
         """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
-        raise MethodNotFound(data="initialize")
+        return InitializeResponse(
+            protocol_version=settled(params.protocol_version, _VERSIONS),
+            agent_capabilities=self.capabilities(),
+            agent_info=self.info,
+        )
 
     async def logout(self, params: LogoutRequest, /) -> LogoutResponse:
         """Signs the user out, so that new sessions need authentication. Needs `auth.logout`. [logout]"""
@@ -311,6 +408,23 @@ class Client:
     `RequestError` to refuse a request.
     """
 
+    info: Implementation | None = None
+    """Name and version, as `initialize` tells them."""
+
+    def supports(self, name: str, /) -> bool:
+        """Say whether a coroutine counts as supported when capabilities are offered: if it is overridden."""
+        return is_overridden(self, Client, name)
+
+    def capabilities(self) -> ClientCapabilities:
+        """Say what `initialize` advertises: by default what the supported coroutines need.
+
+        Override it to offer more, such as kinds of content.
+        """
+        return offered(self.supports, _CLIENT_NEEDS, "clientCapabilities", ClientCapabilities)
+
+    async def connection_closed(self) -> None:
+        """Free what belongs to the connection; called once it has ended."""
+
     async def elicitation_complete(self, params: CompleteElicitationNotification, /) -> None:
         """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
 
@@ -408,7 +522,7 @@ class AgentConnection(Connection[Agent]):
 
     The second argument is an object that handles what the client sends, any with some of the methods
     of `Agent`, or a function that makes one, given this connection. Each call takes `timeout`, in seconds, and
-    `force`, which calls what the peer did not say it supports. Calls raise what `Connection.call` raises.
+    `force`, which calls what the peer did not advertise. Calls raise what `Connection.call` raises.
     """
 
     side: ClassVar[Side] = Side(
@@ -454,18 +568,26 @@ class AgentConnection(Connection[Agent]):
         cancel=CancelRequestNotificationMessage,
         cancel_params=CancelRequestNotification,
         notification_of=notification,
+        peer="client",
+        needs=_CLIENT_NEEDS,
+        turn=AgentTurn("session_prompt", "session_cancel", lambda: PromptResponse(stop_reason=StopReason.CANCELLED)),
     )
 
-    async def cancel_request(self, params: CancelRequestNotification) -> None:
+    @property
+    def handshake(self) -> Handshake[InitializeRequest, InitializeResponse] | None:
+        """What both sides told in `initialize`; None before."""
+        return self._rules.handshake
+
+    async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
         """Asks the side that got a request to give it up.
 
         The request is answered all the same, with a result or the error -32800. [$/cancel_request]
         """
-        await self._notify("$/cancel_request", params)
+        await self._notify("$/cancel_request", params, force)
 
-    async def elicitation_complete(self, params: CompleteElicitationNotification) -> None:
+    async def elicitation_complete(self, params: CompleteElicitationNotification, *, force: bool = False) -> None:
         """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
-        await self._notify("elicitation/complete", params)
+        await self._notify("elicitation/complete", params, force)
 
     async def elicitation_create(
         self, params: CreateElicitationRequest, *, timeout: float | None = None, force: bool = False
@@ -518,12 +640,12 @@ class AgentConnection(Connection[Agent]):
         result: MessageMcpResponse = await self.call("mcp/message", params, timeout=timeout, force=force)
         return result
 
-    async def mcp_message_notification(self, params: MessageMcpNotification) -> None:
+    async def mcp_message_notification(self, params: MessageMcpNotification, *, force: bool = False) -> None:
         """Carries one message of MCP in either direction: a request with its result, or a notification.
 
         [mcp/message]
         """
-        await self._notify("mcp/message", params)
+        await self._notify("mcp/message", params, force)
 
     async def session_request_permission(
         self, params: RequestPermissionRequest, *, timeout: float | None = None, force: bool = False
@@ -534,12 +656,12 @@ class AgentConnection(Connection[Agent]):
         )
         return result
 
-    async def session_update(self, params: SessionNotification) -> None:
+    async def session_update(self, params: SessionNotification, *, force: bool = False) -> None:
         """Tells the client what happens in a session: pieces of messages, tool calls, plans and more.
 
         [session/update]
         """
-        await self._notify("session/update", params)
+        await self._notify("session/update", params, force)
 
     async def terminal_create(
         self, params: CreateTerminalRequest, *, timeout: float | None = None, force: bool = False
@@ -593,7 +715,7 @@ class ClientConnection(Connection[Client]):
 
     The second argument is an object that handles what the agent sends, any with some of the methods
     of `Client`, or a function that makes one, given this connection. Each call takes `timeout`, in seconds, and
-    `force`, which calls what the peer did not say it supports. Calls raise what `Connection.call` raises.
+    `force`, which calls what the peer did not advertise. Calls raise what `Connection.call` raises.
     """
 
     side: ClassVar[Side] = Side(
@@ -625,7 +747,49 @@ class ClientConnection(Connection[Client]):
         cancel=CancelRequestNotificationMessage,
         cancel_params=CancelRequestNotification,
         notification_of=notification,
+        peer="agent",
+        needs=_AGENT_NEEDS,
+        turn=ClientTurn(
+            "session/prompt",
+            "session/cancel",
+            "session_request_permission",
+            lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
+        ),
     )
+
+    @property
+    def handshake(self) -> Handshake[InitializeRequest, InitializeResponse] | None:
+        """What both sides told in `initialize`; None before."""
+        return self._rules.handshake
+
+    async def negotiate(
+        self,
+        *,
+        capabilities: ClientCapabilities | None = None,
+        info: Implementation | None = None,
+        timeout: float | None = None,
+    ) -> InitializeResponse:
+        """Open the connection with `initialize`, in the newest version of the protocol that this schema speaks.
+
+        What is not given comes from the handler: capabilities from the coroutines that it has. From then on each side
+        refuses to call what the other one did not advertise. Raises `UnsupportedVersion` where the agent answers with
+        another version, and what `Connection.call` raises.
+        """
+        handler: Any = self.handler
+        make = getattr(handler, "capabilities", ClientCapabilities)
+        offers: ClientCapabilities = make() if capabilities is None else capabilities
+        given: Implementation | None = info or getattr(handler, "info", None)
+        answer: InitializeResponse = await self.initialize(
+            InitializeRequest(
+                protocol_version=max(_VERSIONS),
+                client_capabilities=offers,
+                client_info=given,
+            ),
+            timeout=timeout,
+        )
+        if answer.protocol_version not in _VERSIONS:
+            raise UnsupportedVersion(answer.protocol_version, _VERSIONS)
+        return answer
 
     async def authenticate(
         self, params: AuthenticateRequest, *, timeout: float | None = None, force: bool = False
@@ -634,32 +798,32 @@ class ClientConnection(Connection[Client]):
         result: AuthenticateResponse = await self.call("authenticate", params, timeout=timeout, force=force)
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification) -> None:
+    async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
         """Asks the side that got a request to give it up.
 
         The request is answered all the same, with a result or the error -32800. [$/cancel_request]
         """
-        await self._notify("$/cancel_request", params)
+        await self._notify("$/cancel_request", params, force)
 
-    async def document_did_change(self, params: DidChangeDocumentNotification) -> None:
+    async def document_did_change(self, params: DidChangeDocumentNotification, *, force: bool = False) -> None:
         """Tells the agent how the text of an open document has changed. [document/didChange]"""
-        await self._notify("document/didChange", params)
+        await self._notify("document/didChange", params, force)
 
-    async def document_did_close(self, params: DidCloseDocumentNotification) -> None:
+    async def document_did_close(self, params: DidCloseDocumentNotification, *, force: bool = False) -> None:
         """Tells the agent that the user closed a document. [document/didClose]"""
-        await self._notify("document/didClose", params)
+        await self._notify("document/didClose", params, force)
 
-    async def document_did_focus(self, params: DidFocusDocumentNotification) -> None:
+    async def document_did_focus(self, params: DidFocusDocumentNotification, *, force: bool = False) -> None:
         """Tells the agent which document the user has turned to. [document/didFocus]"""
-        await self._notify("document/didFocus", params)
+        await self._notify("document/didFocus", params, force)
 
-    async def document_did_open(self, params: DidOpenDocumentNotification) -> None:
+    async def document_did_open(self, params: DidOpenDocumentNotification, *, force: bool = False) -> None:
         """Tells the agent that the user opened a document, with its text. [document/didOpen]"""
-        await self._notify("document/didOpen", params)
+        await self._notify("document/didOpen", params, force)
 
-    async def document_did_save(self, params: DidSaveDocumentNotification) -> None:
+    async def document_did_save(self, params: DidSaveDocumentNotification, *, force: bool = False) -> None:
         """Tells the agent that a document was written to disk. [document/didSave]"""
-        await self._notify("document/didSave", params)
+        await self._notify("document/didSave", params, force)
 
     async def initialize(
         self, params: InitializeRequest, *, timeout: float | None = None, force: bool = False
@@ -685,16 +849,16 @@ class ClientConnection(Connection[Client]):
         result: MessageMcpResponse = await self.call("mcp/message", params, timeout=timeout, force=force)
         return result
 
-    async def mcp_message_notification(self, params: MessageMcpNotification) -> None:
+    async def mcp_message_notification(self, params: MessageMcpNotification, *, force: bool = False) -> None:
         """Carries one message of MCP in either direction: a request with its result, or a notification.
 
         [mcp/message]
         """
-        await self._notify("mcp/message", params)
+        await self._notify("mcp/message", params, force)
 
-    async def nes_accept(self, params: AcceptNesNotification) -> None:
+    async def nes_accept(self, params: AcceptNesNotification, *, force: bool = False) -> None:
         """Tells the agent that the user took a suggestion. [nes/accept]"""
-        await self._notify("nes/accept", params)
+        await self._notify("nes/accept", params, force)
 
     async def nes_close(
         self, params: CloseNesRequest, *, timeout: float | None = None, force: bool = False
@@ -703,9 +867,9 @@ class ClientConnection(Connection[Client]):
         result: CloseNesResponse = await self.call("nes/close", params, timeout=timeout, force=force)
         return result
 
-    async def nes_reject(self, params: RejectNesNotification) -> None:
+    async def nes_reject(self, params: RejectNesNotification, *, force: bool = False) -> None:
         """Tells the agent that a suggestion was not taken, and perhaps why. [nes/reject]"""
-        await self._notify("nes/reject", params)
+        await self._notify("nes/reject", params, force)
 
     async def nes_start(
         self, params: StartNesRequest, *, timeout: float | None = None, force: bool = False
@@ -748,13 +912,13 @@ class ClientConnection(Connection[Client]):
         result: SetProviderResponse = await self.call("providers/set", params, timeout=timeout, force=force)
         return result
 
-    async def session_cancel(self, params: CancelNotification) -> None:
+    async def session_cancel(self, params: CancelNotification, *, force: bool = False) -> None:
         """Stops the running prompt turn.
 
         The agent still answers the prompt, with `cancelled`, and the client answers pending permission requests
         with the outcome `cancelled`. [session/cancel]
         """
-        await self._notify("session/cancel", params)
+        await self._notify("session/cancel", params, force)
 
     async def session_close(
         self, params: CloseSessionRequest, *, timeout: float | None = None, force: bool = False
@@ -845,3 +1009,81 @@ class ClientConnection(Connection[Client]):
         """Puts a session into another of its modes, at any time. [session/set_mode]"""
         result: SetSessionModeResponse = await self.call("session/set_mode", params, timeout=timeout, force=force)
         return result
+
+
+class ServesFiles(Client):
+    """A client that serves the files below a folder: mix it in, and give it `files`."""
+
+    files: Files
+
+    def supports(self, name: str, /) -> bool:
+        """Do not offer to write where files are read-only."""
+        return super().supports(name) and not (name == "fs_write_text_file" and self.files.read_only)
+
+    async def fs_read_text_file(self, params: ReadTextFileRequest, /) -> ReadTextFileResponse:
+        """Read a file as `Files.read` does."""
+        content = await self.files.read(params.path, line=params.line, limit=params.limit)
+        return ReadTextFileResponse(content=content)
+
+    async def fs_write_text_file(self, params: WriteTextFileRequest, /) -> WriteTextFileResponse:
+        """Write a file as `Files.write` does."""
+        await self.files.write(params.path, params.content)
+        return WriteTextFileResponse()
+
+
+class ServesTerminals(Client):
+    """A client that runs commands for its agent: mix it in, and give it `terminals`, its own for each connection."""
+
+    terminals: Terminals
+
+    async def connection_closed(self) -> None:
+        """Release all terminals."""
+        await self.terminals.close()
+        await super().connection_closed()
+
+    async def terminal_create(self, params: CreateTerminalRequest, /) -> CreateTerminalResponse:
+        """Run a command as `Terminals.create` does."""
+        made = await self.terminals.create(
+            params.session_id,
+            params.command,
+            params.args,
+            env={variable.name: variable.value for variable in params.env},
+            cwd=params.cwd,
+            limit=params.output_byte_limit,
+        )
+        return CreateTerminalResponse(terminal_id=TerminalId(made))
+
+    async def terminal_kill(self, params: KillTerminalRequest, /) -> KillTerminalResponse:
+        """Kill a command; its terminal stays."""
+        await self.terminals.kill(params.session_id, params.terminal_id)
+        return KillTerminalResponse()
+
+    async def terminal_output(self, params: TerminalOutputRequest, /) -> TerminalOutputResponse:
+        """Give the end of the output as `Terminals.output` does."""
+        output, truncated, ended = self.terminals.output(params.session_id, params.terminal_id)
+        status = None if ended is None else TerminalExitStatus(exit_code=ended.exit_code, signal=ended.signal)
+        return TerminalOutputResponse(output=output, truncated=truncated, exit_status=status)
+
+    async def terminal_release(self, params: ReleaseTerminalRequest, /) -> ReleaseTerminalResponse:
+        """Kill a command and forget its terminal."""
+        await self.terminals.release(params.session_id, params.terminal_id)
+        return ReleaseTerminalResponse()
+
+    async def terminal_wait_for_exit(self, params: WaitForTerminalExitRequest, /) -> WaitForTerminalExitResponse:
+        """Wait for the end of a command."""
+        ended = await self.terminals.wait(params.session_id, params.terminal_id)
+        return WaitForTerminalExitResponse(exit_code=ended.exit_code, signal=ended.signal)
+
+
+class DecidesPermissions(Client):
+    """A client that answers permission requests by a policy: mix it in, and give it `permissions`."""
+
+    permissions: Permissions[RequestPermissionRequest]
+
+    async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
+        """Choose an option as `Permissions` and `choose` do."""
+        decision = await self.permissions.decide(params, params.session_id)
+        option = choose(((o.option_id, o.kind) for o in params.options), decision)
+        if option is None:
+            return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+        return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=option))

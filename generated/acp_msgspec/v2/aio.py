@@ -10,7 +10,10 @@ from msgspec import Raw
 
 from .._errors import MethodNotFound
 from ..aio._connection import Connection
+from ..aio._handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
+from ..aio._permissions import Permissions, choose
 from ..aio._side import Side
+from ..aio._turns import ClientTurn
 from .messages import (
     CancelRequestNotificationMessage,
     CancelSessionNotificationMessage,
@@ -39,8 +42,10 @@ from .messages import (
     notification,
 )
 from .types import (
+    AgentCapabilities,
     CancelRequestNotification,
     CancelSessionNotification,
+    ClientCapabilities,
     CloseSessionRequest,
     CloseSessionResponse,
     CompleteElicitationNotification,
@@ -48,6 +53,7 @@ from .types import (
     CreateElicitationResponse,
     DeleteSessionRequest,
     DeleteSessionResponse,
+    Implementation,
     InitializeRequest,
     InitializeResponse,
     ListSessionsRequest,
@@ -60,14 +66,46 @@ from .types import (
     NewSessionResponse,
     PromptRequest,
     PromptResponse,
+    RequestPermissionOutcomeCancelled,
     RequestPermissionRequest,
     RequestPermissionResponse,
     ResumeSessionRequest,
     ResumeSessionResponse,
+    SelectedPermissionOutcome,
+    SessionUpdateStateUpdateIdle,
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
     UpdateSessionNotification,
 )
+
+_AGENT_NEEDS = (
+    Need("auth/login", "authMethods"),
+    Need("auth/logout", "authMethods"),
+    Need("session/cancel", "capabilities.session"),
+    Need("session/close", "capabilities.session"),
+    Need("session/delete", "capabilities.session.delete", name="session_delete", leaf={}),
+    Need("session/list", "capabilities.session"),
+    Need("session/new", "capabilities.session", name="session_new", leaf={}),
+    Need("session/new", "capabilities.session.additionalDirectories", field="additional_directories"),
+    Need("session/new", "capabilities.session.mcp.http", field="mcp_servers", value="http"),
+    Need("session/new", "capabilities.session.mcp.stdio", field="mcp_servers", value="stdio"),
+    Need("session/prompt", "capabilities.session", name="session_prompt", leaf={}),
+    Need("session/prompt", "capabilities.session.prompt.audio", field="prompt", value="audio"),
+    Need("session/prompt", "capabilities.session.prompt.image", field="prompt", value="image"),
+    Need("session/prompt", "capabilities.session.prompt.embeddedContext", field="prompt", value="resource"),
+    Need("session/resume", "capabilities.session"),
+    Need("session/resume", "capabilities.session.additionalDirectories", field="additional_directories"),
+    Need("session/resume", "capabilities.session.mcp.http", field="mcp_servers", value="http"),
+    Need("session/resume", "capabilities.session.mcp.stdio", field="mcp_servers", value="stdio"),
+    Need("session/set_config_option", "capabilities.session"),
+)
+_CLIENT_NEEDS = (
+    Need("elicitation/complete", "capabilities.elicitation.url"),
+    Need("elicitation/create", "capabilities.elicitation", name="elicitation_create", leaf={}),
+    Need("elicitation/create", "capabilities.elicitation.form", field="mode", value="form"),
+    Need("elicitation/create", "capabilities.elicitation.url", field="mode", value="url"),
+)
+_VERSIONS = (2,)
 
 
 class Agent:
@@ -76,6 +114,23 @@ class Agent:
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
     """
+
+    info: Implementation | None = None
+    """Name and version, as `initialize` tells them."""
+
+    def supports(self, name: str, /) -> bool:
+        """Say whether a coroutine counts as supported when capabilities are offered: if it is overridden."""
+        return is_overridden(self, Agent, name)
+
+    def capabilities(self) -> AgentCapabilities:
+        """Say what `initialize` advertises: by default what the supported coroutines need.
+
+        Override it to offer more, such as kinds of content.
+        """
+        return offered(self.supports, _AGENT_NEEDS, "capabilities", AgentCapabilities)
+
+    async def connection_closed(self) -> None:
+        """Free what belongs to the connection; called once it has ended."""
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
         """Signs the user in with a method that the agent offered in its answer to `initialize`. [auth/login]"""
@@ -87,7 +142,11 @@ class Agent:
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
         """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
-        raise MethodNotFound(data="initialize")
+        return InitializeResponse(
+            protocol_version=settled(params.protocol_version, _VERSIONS),
+            capabilities=self.capabilities(),
+            info=self.info or described(self, Implementation),
+        )
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
         """Stops the work in a session.
@@ -150,6 +209,23 @@ class Client:
     `RequestError` to refuse a request.
     """
 
+    info: Implementation | None = None
+    """Name and version, as `initialize` tells them."""
+
+    def supports(self, name: str, /) -> bool:
+        """Say whether a coroutine counts as supported when capabilities are offered: if it is overridden."""
+        return is_overridden(self, Client, name)
+
+    def capabilities(self) -> ClientCapabilities:
+        """Say what `initialize` advertises: by default what the supported coroutines need.
+
+        Override it to offer more, such as kinds of content.
+        """
+        return offered(self.supports, _CLIENT_NEEDS, "capabilities", ClientCapabilities)
+
+    async def connection_closed(self) -> None:
+        """Free what belongs to the connection; called once it has ended."""
+
     async def elicitation_complete(self, params: CompleteElicitationNotification, /) -> None:
         """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
 
@@ -189,7 +265,7 @@ class AgentConnection(Connection[Agent]):
 
     The second argument is an object that handles what the client sends, any with some of the methods
     of `Agent`, or a function that makes one, given this connection. Each call takes `timeout`, in seconds, and
-    `force`, which calls what the peer did not say it supports. Calls raise what `Connection.call` raises.
+    `force`, which calls what the peer did not advertise. Calls raise what `Connection.call` raises.
     """
 
     side: ClassVar[Side] = Side(
@@ -217,18 +293,26 @@ class AgentConnection(Connection[Agent]):
         cancel=CancelRequestNotificationMessage,
         cancel_params=CancelRequestNotification,
         notification_of=notification,
+        peer="client",
+        needs=_CLIENT_NEEDS,
+        turn=None,
     )
 
-    async def cancel_request(self, params: CancelRequestNotification) -> None:
+    @property
+    def handshake(self) -> Handshake[InitializeRequest, InitializeResponse] | None:
+        """What both sides told in `initialize`; None before."""
+        return self._rules.handshake
+
+    async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
         """Asks the side that got a request to give it up.
 
         The request is answered all the same, with a result or the error -32800. [$/cancel_request]
         """
-        await self._notify("$/cancel_request", params)
+        await self._notify("$/cancel_request", params, force)
 
-    async def elicitation_complete(self, params: CompleteElicitationNotification) -> None:
+    async def elicitation_complete(self, params: CompleteElicitationNotification, *, force: bool = False) -> None:
         """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
-        await self._notify("elicitation/complete", params)
+        await self._notify("elicitation/complete", params, force)
 
     async def elicitation_create(
         self, params: CreateElicitationRequest, *, timeout: float | None = None, force: bool = False
@@ -252,12 +336,12 @@ class AgentConnection(Connection[Agent]):
         )
         return result
 
-    async def session_update(self, params: UpdateSessionNotification) -> None:
+    async def session_update(self, params: UpdateSessionNotification, *, force: bool = False) -> None:
         """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
         [session/update]
         """
-        await self._notify("session/update", params)
+        await self._notify("session/update", params, force)
 
 
 class ClientConnection(Connection[Client]):
@@ -265,7 +349,7 @@ class ClientConnection(Connection[Client]):
 
     The second argument is an object that handles what the agent sends, any with some of the methods
     of `Client`, or a function that makes one, given this connection. Each call takes `timeout`, in seconds, and
-    `force`, which calls what the peer did not say it supports. Calls raise what `Connection.call` raises.
+    `force`, which calls what the peer did not advertise. Calls raise what `Connection.call` raises.
     """
 
     side: ClassVar[Side] = Side(
@@ -286,7 +370,51 @@ class ClientConnection(Connection[Client]):
         cancel=CancelRequestNotificationMessage,
         cancel_params=CancelRequestNotification,
         notification_of=notification,
+        peer="agent",
+        needs=_AGENT_NEEDS,
+        turn=ClientTurn(
+            "session/prompt",
+            "session/cancel",
+            "session_request_permission",
+            lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
+            "session_update",
+            SessionUpdateStateUpdateIdle,
+        ),
     )
+
+    @property
+    def handshake(self) -> Handshake[InitializeRequest, InitializeResponse] | None:
+        """What both sides told in `initialize`; None before."""
+        return self._rules.handshake
+
+    async def negotiate(
+        self,
+        *,
+        capabilities: ClientCapabilities | None = None,
+        info: Implementation | None = None,
+        timeout: float | None = None,
+    ) -> InitializeResponse:
+        """Open the connection with `initialize`, in the newest version of the protocol that this schema speaks.
+
+        What is not given comes from the handler: capabilities from the coroutines that it has. From then on each side
+        refuses to call what the other one did not advertise. Raises `UnsupportedVersion` where the agent answers with
+        another version, and what `Connection.call` raises.
+        """
+        handler: Any = self.handler
+        make = getattr(handler, "capabilities", ClientCapabilities)
+        offers: ClientCapabilities = make() if capabilities is None else capabilities
+        given: Implementation | None = info or getattr(handler, "info", None)
+        answer: InitializeResponse = await self.initialize(
+            InitializeRequest(
+                protocol_version=max(_VERSIONS),
+                capabilities=offers,
+                info=given or described(handler, Implementation),
+            ),
+            timeout=timeout,
+        )
+        if answer.protocol_version not in _VERSIONS:
+            raise UnsupportedVersion(answer.protocol_version, _VERSIONS)
+        return answer
 
     async def auth_login(
         self, params: LoginAuthRequest, *, timeout: float | None = None, force: bool = False
@@ -302,12 +430,12 @@ class ClientConnection(Connection[Client]):
         result: LogoutAuthResponse = await self.call("auth/logout", params, timeout=timeout, force=force)
         return result
 
-    async def cancel_request(self, params: CancelRequestNotification) -> None:
+    async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
         """Asks the side that got a request to give it up.
 
         The request is answered all the same, with a result or the error -32800. [$/cancel_request]
         """
-        await self._notify("$/cancel_request", params)
+        await self._notify("$/cancel_request", params, force)
 
     async def initialize(
         self, params: InitializeRequest, *, timeout: float | None = None, force: bool = False
@@ -316,13 +444,13 @@ class ClientConnection(Connection[Client]):
         result: InitializeResponse = await self.call("initialize", params, timeout=timeout, force=force)
         return result
 
-    async def session_cancel(self, params: CancelSessionNotification) -> None:
+    async def session_cancel(self, params: CancelSessionNotification, *, force: bool = False) -> None:
         """Stops the work in a session.
 
         The agent then reports the state `idle` with `cancelled`, and the client answers pending permission requests
         with the outcome `cancelled`. [session/cancel]
         """
-        await self._notify("session/cancel", params)
+        await self._notify("session/cancel", params, force)
 
     async def session_close(
         self, params: CloseSessionRequest, *, timeout: float | None = None, force: bool = False
@@ -380,3 +508,17 @@ class ClientConnection(Connection[Client]):
             "session/set_config_option", params, timeout=timeout, force=force
         )
         return result
+
+
+class DecidesPermissions(Client):
+    """A client that answers permission requests by a policy: mix it in, and give it `permissions`."""
+
+    permissions: Permissions[RequestPermissionRequest]
+
+    async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
+        """Choose an option as `Permissions` and `choose` do."""
+        decision = await self.permissions.decide(params, params.session_id)
+        option = choose(((o.option_id, o.kind) for o in params.options), decision)
+        if option is None:
+            return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+        return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=option))

@@ -1,0 +1,93 @@
+"""What the protocol asks of a connection beyond whole messages: the handshake, and turns that end early."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ._core import Core, named
+from ._handshake import Gate, Handshake
+from ._problems import Problem, ProblemKind
+from ._side import Side
+from ._turns import AgentTurn, ClientTurn, Prompts, Questions
+
+INITIALIZE = "initialize"
+Wrapper = Callable[[Any], Any]
+
+
+class Rules:
+    """The rules of one connection."""
+
+    def __init__(self, side: Side, handler: object, core: Core) -> None:
+        """Start before the handshake: anything may be called."""
+        self.handshake: Handshake[Any, Any] | None = None
+        self.gate: Gate | None = None
+        self.served: object = handler
+        """The handler with what the rules put around its methods."""
+        self.watched = {INITIALIZE} if side.peer == "agent" else set[str]()
+        """The methods whose calls go through `watch`."""
+        self.cancels = ""
+        """The notification that ends a turn when it is sent."""
+        self._side = side
+        self._core = core
+        self._questions: Questions | None = None
+        wrappers: dict[str, Wrapper] = {} if side.peer == "agent" else {INITIALIZE: self._initialize}
+        match side.turn:
+            case AgentTurn():
+                wrappers |= Prompts(side.turn, handler, self._tell).wrappers
+            case ClientTurn():
+                self._questions = Questions(side.turn, self._tell)
+                wrappers |= self._questions.wrappers
+                self.watched.add(side.turn.prompt)
+                self.cancels = side.turn.cancel
+            case None:
+                pass
+        if handler is not None and wrappers:
+            self.served = _Served(handler, wrappers)
+
+    async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
+        """Wait for the answer to a call that matters here."""
+        if method != INITIALIZE:
+            assert self._questions is not None
+            return await self._questions.during(params.session_id, answer)
+        result = await answer
+        self._note(params, result)
+        return result
+
+    def cancelled(self, params: Any) -> None:
+        """Hear that this side has cancelled a turn."""
+        if self._questions is not None:
+            self._questions.cancel(params.session_id)
+
+    def _initialize(self, handler: Any) -> Any:
+        if handler is None:
+            return None
+
+        async def initialize(params: Any) -> Any:
+            result = await handler(params)
+            self._note(params, result)
+            return result
+
+        return initialize
+
+    def _note(self, request: Any, response: Any) -> None:
+        self.handshake = Handshake(request, response)
+        self.gate = Gate(self._side.needs, response if self._side.peer == "agent" else request)
+
+    def _tell(self, name: str, why: Exception) -> None:
+        detail = f"The handler {name} raised {named(why)} in a cancelled turn"
+        self._core.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
+
+
+class _Served:
+    """A handler some of whose methods are wrapped."""
+
+    def __init__(self, handler: object, wrappers: dict[str, Wrapper]) -> None:
+        self._handler = handler
+        self._wrappers = wrappers
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._handler, name, None)
+        wrap = self._wrappers.get(name)
+        found = method if wrap is None else wrap(method)
+        if found is None:
+            raise AttributeError(name)
+        return found

@@ -1,0 +1,143 @@
+"""What the peers told each other in `initialize`: the version, and what each may ask of the other."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar, cast
+
+from msgspec import Struct
+
+from .._codec import convert, to_builtins
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+class UnsupportedVersion(Exception):
+    """The agent answered `initialize` with a protocol version that this schema does not speak.
+
+    `answered` is that version, `spoken` are those of the schema. The protocol wants the client to disconnect.
+    """
+
+    def __init__(self, answered: int, spoken: tuple[int, ...]) -> None:
+        """Keep both."""
+        own = ", ".join(map(str, spoken))
+        super().__init__(f"The agent speaks version {answered} of the protocol, this side speaks {own}")
+        self.answered = answered
+        self.spoken = spoken
+
+
+class NotAdvertised(Exception):
+    """A call was not sent, as the peer did not advertise what it needs; `force=True` sends it all the same.
+
+    `method` is that of the call, and `capability` the place in the peer's part of `initialize` that allows it.
+    """
+
+    def __init__(self, method: str, capability: str, part: str = "") -> None:
+        """Keep what is missing; `part` says which part of the params needs it."""
+        what = f"{method} with {part}" if part else method
+        super().__init__(f"{what} needs {capability}, which the peer did not advertise in `initialize`")
+        self.method = method
+        self.capability = capability
+
+
+class Handshake(Struct, Generic[Q, A], frozen=True):
+    """The `initialize` of a connection: what the client sent, and what the agent answered."""
+
+    request: Q
+    response: A
+
+
+class Need(Struct, frozen=True):
+    """A method, or something in its params, and the capability that allows it."""
+
+    method: str
+    capability: str
+    """The keys that lead to it in the handling side's part of `initialize`, joined by dots."""
+    name: str = ""
+    """The coroutine that handles the method; empty where the capability can be offered without it."""
+    leaf: Any = None
+    """What advertises it; None where that takes more than to say so."""
+    field: str = ""
+    """The field of the params that needs it where it is not empty; empty for the method itself."""
+    value: str | None = None
+    """The tag or value in that field that needs it; None for any."""
+
+    def concerns(self, params: Any) -> bool:
+        """Say whether these params need the capability."""
+        if not self.field:
+            return True
+        found = getattr(params, self.field, None)
+        if self.value is None:
+            return bool(found)
+        items = cast("list[Any]", found) if isinstance(found, list) else [found]
+        return any(self._is_value(item) for item in items)
+
+    def _is_value(self, item: Any) -> bool:
+        config = getattr(item, "__struct_config__", None)
+        return bool(item == self.value if config is None else config.tag == self.value)
+
+
+class Gate:
+    """Keeps from the peer what it did not advertise."""
+
+    __slots__ = ("_refused",)
+
+    def __init__(self, needs: Iterable[Need], told: Any) -> None:
+        """Compare what methods need with what the peer told in `initialize`."""
+        plain = to_builtins(told)
+        self._refused: dict[str, list[Need]] = {}
+        for need in needs:
+            if not _is_advertised(plain, need.capability):
+                self._refused.setdefault(need.method, []).append(need)
+
+    def check(self, method: str, params: Any) -> None:
+        """Raise `NotAdvertised` for what the peer did not advertise."""
+        for need in self._refused.get(method, ()):
+            if need.concerns(params):
+                part = f"{need.field} {need.value or ''}".strip()
+                raise NotAdvertised(method, need.capability, part)
+
+
+def _is_advertised(told: Any, capability: str) -> bool:
+    place: Any = told
+    for key in capability.split("."):
+        place = cast("dict[str, Any]", place).get(key) if isinstance(place, dict) else None
+        if place is None or place is False or place == []:
+            return False
+    return True
+
+
+def settled(asked: int, spoken: tuple[int, ...]) -> int:
+    """Give the version that an agent answers with: the client's where it is spoken, else the newest one."""
+    return asked if asked in spoken else max(spoken)
+
+
+def is_overridden(handler: object, base: type, name: str) -> bool:
+    """Say whether an object has a method of its own where its base class has one that only refuses."""
+    found = getattr(handler, name, None)
+    return found is not None and getattr(found, "__func__", found) is not getattr(base, name, None)
+
+
+def offered(supports: Callable[[str], bool], needs: Iterable[Need], key: str, kind: type[T]) -> T:
+    """Make the capabilities that a handler's methods amount to; `key` is where they stand in `initialize`.
+
+    A capability is offered where every method that needs it is supported.
+    """
+    wanted: dict[str, list[Need]] = {}
+    for need in needs:
+        if need.name and not need.field and need.leaf is not None and need.capability.startswith(f"{key}."):
+            wanted.setdefault(need.capability, []).append(need)
+    tree: dict[str, Any] = {}
+    for capability, by in wanted.items():
+        if all(supports(need.name) for need in by):
+            *parents, last = capability.split(".")[1:]
+            place = tree
+            for parent in parents:
+                place = place.setdefault(parent, {})
+            place.setdefault(last, by[0].leaf if by[0].leaf is True else {})
+    return convert(tree, type=kind)
+
+
+def described(handler: object, kind: Callable[..., T]) -> T:
+    """Make the name and version of somebody who gave none, of the handler's class."""
+    return kind(name="acp-msgspec" if handler is None else type(handler).__name__, version="0")
