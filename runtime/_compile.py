@@ -2,7 +2,7 @@
 
 from enum import Enum
 from types import UnionType
-from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, UnsetType
@@ -60,6 +60,8 @@ def _compile(kind: Any) -> Plan:
         return Tagged(spec, plan_of)
     if isinstance(kind, NewType):
         return plan_of(kind.__supertype__)
+    if isinstance(kind, TypeVar):
+        return FreeJson()  # a generic Struct without its parameter
     if isinstance(kind, type):
         return _compile_class(kind)
     origin, args = get_origin(kind), get_args(kind)
@@ -69,6 +71,8 @@ def _compile(kind: Any) -> Plan:
         return Items(plan_of(args[0]), skips=False)
     if origin is dict:
         return Values(plan_of(args[1]))
+    if isinstance(origin, type) and issubclass(origin, Struct):
+        return Fields(kind, _struct_entries)
     if origin is Literal:
         return Constant(args)
     if origin in (Union, UnionType):

@@ -35,7 +35,8 @@ class Layer(Struct):
     request_id: Any
     error: Any
     request: type[Any]
-    response: type[Any]
+    response: Any
+    """A generic class: its parameter is the type of the result."""
     error_response: type[Any]
     extension_request: type[Any]
     extension_notification: type[Any]

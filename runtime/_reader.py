@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
 from ._errors import MessageError
-from ._frames import Answer, Frame, Nothing
+from ._frames import Frame, Nothing
 from ._hooks import dec_hook
 from ._layer import (
     INVALID_PARAMS,
@@ -36,7 +36,7 @@ _BATCH = msgspec.json.Decoder(list[Raw])
 _PLAIN = msgspec.json.Decoder()
 
 
-def _unbuilt(buf: Any) -> NoReturn:
+def _unbuilt(*_: Any) -> NoReturn:
     raise NotImplementedError
 
 
@@ -51,12 +51,10 @@ class Reader(Struct, Generic[M]):
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
-    answers: dict[str | None, Callable[[Any], Any]] = field(default_factory=dict[str | None, Callable[[Any], Any]])
-    """The strict decoders of responses by method."""
-    blank: Any = None
-    """A response to copy."""
     strict: Callable[[Any], M] = _unbuilt
     """Reads a well-formed request or notification in one pass, or raises."""
+    with_id: Callable[[bytes, MethodOf, Unknown, OnSkip | None], M] = _unbuilt
+    """Reads what begins with the version and an id: a well-formed response in one pass, too."""
 
     def __post_init__(self) -> None:
         """Sort the envelopes."""
@@ -64,8 +62,9 @@ class Reader(Struct, Generic[M]):
         for envelope in self.envelopes:
             table = self.requests if issubclass(envelope, self.layer.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
+        # Kept as plain functions, since a method of a Struct takes longer to find.
         self.strict = self._first
-        self.blank = self.layer.response(id=0, result=None)
+        self.with_id = self._make_with_id()
 
     def _first(self, buf: Any) -> M:
         # A method of both kinds would be two classes with one tag, which the second look tells apart.
@@ -95,37 +94,44 @@ class Reader(Struct, Generic[M]):
         read: M = message
         return read
 
-    def response(self, buf: Any, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
-        """Read what looks like a response: a well-formed one in one pass, all else as `read` does.
+    def _make_with_id(self) -> Callable[[bytes, MethodOf, Unknown, OnSkip | None], M]:
+        answers: dict[str | None, Callable[[Any], Any]] = {}
+        """The strict decoders of responses by method."""
 
-        The type of the result follows from the method, and the method from the id, which is read beforehand.
-        """
-        try:
-            request_id = _ID.decode(buf[_ID_AT : buf.find(b",", _ID_AT)])
-        except (DecodeError, UnicodeEncodeError):
-            return self.read(buf, method_of, unknown, on_skip)
-        method = method_of(request_id)
-        decode = self.answers.get(method) or self._answer_decoder(method)
-        try:
-            answer = decode(buf)
-        except (DecodeError, RecursionError, UnicodeEncodeError):
-            answer = None
-        if answer is None or answer.id != request_id:
-            # Those who tell the method of an id may tell it only once; a line that has two ids counts as the last.
-            return self.read(buf, lambda i: method if i == request_id else method_of(i), unknown, on_skip)
-        made = self.blank.__copy__()  # quicker than building one
-        made.id = answer.id
-        made.result = answer.result
-        message: M = made
-        return message
+        def with_id(buf: bytes, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
+            # The type of a result follows from the method, and the method from the id, which is read beforehand.
+            comma = buf.find(b",", _ID_AT)
+            if buf[comma + 1 : comma + 3] != b'"r':
+                strict = self.strict
+                try:
+                    return strict(buf)
+                except (DecodeError, RecursionError, UnicodeEncodeError):
+                    return self.read(buf, method_of, unknown, on_skip)
+            try:
+                request_id = read_id(buf[_ID_AT:comma])
+            except DecodeError:
+                return self.read(buf, method_of, unknown, on_skip)
+            method = method_of(request_id)
+            decode = answers.get(method) or answer_decoder(method)
+            try:
+                answer = decode(buf)
+                if answer.id == request_id:
+                    message: M = answer
+                    return message
+            except (DecodeError, RecursionError):
+                pass
+            return self.read(buf, _told(request_id, method, method_of), unknown, on_skip)
 
-    def _answer_decoder(self, method: str | None) -> Callable[[Any], Any]:
-        known = self.layer.methods.get(method) if method is not None else None
-        if known is None or known.response is None:
-            return _refuse
-        kind = msgspec.defstruct("Answer", [("result", known.response)], bases=(Answer,), kw_only=True, gc=False)
-        decode = self.answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
-        return decode
+        def answer_decoder(method: str | None) -> Callable[[Any], Any]:
+            known = self.layer.methods.get(method) if method is not None else None
+            if known is None or known.response is None:
+                return _refuse
+            kind = self.layer.response[known.response]
+            decode = answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+            return decode
+
+        read_id = _ID.decode
+        return with_id
 
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
@@ -140,7 +146,7 @@ class Reader(Struct, Generic[M]):
         out: list[Any] = []
         for index, part in enumerate(parts):
             try:
-                out.append(self.one(part, method_of, unknown, _placed(on_skip, index)))
+                out.append(self._one(part, method_of, unknown, _placed(on_skip, index)))
             except MessageError as why:
                 out.append(why)
         for index, message in enumerate(out):
@@ -148,14 +154,12 @@ class Reader(Struct, Generic[M]):
                 raise message.in_batch(index, out)
         return out
 
-    def one(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
-        """Read one message, in one pass where that will do."""
-        if method_of is not None and looks_like_response(buf):
-            return self.response(buf, method_of, unknown, on_skip)
+    def _one(self, raw: Raw, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
+        """Read one message of a batch."""
         try:
-            return self.strict(buf)
+            return self.strict(raw)
         except (DecodeError, RecursionError, UnicodeEncodeError):
-            return self.read(buf, method_of, unknown, on_skip)
+            return self.read(raw, method_of, unknown, on_skip)
 
     def _frame(self, buf: Any) -> Frame:
         try:
@@ -267,9 +271,9 @@ class Reader(Struct, Generic[M]):
         return layer.response(id=request_id, result=result), skipped
 
 
-def looks_like_response(buf: Any) -> bool:
-    """Guess from a message's beginning whether it is a response; the guess decides only what is tried first."""
-    return type(buf) is bytes and buf[17:21] == b'"id"' and buf.find(b'"result"', _ID_AT, 64) > 0
+def _told(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
+    """Remember a method, as it may be told only once; a line that has two ids counts as the last."""
+    return lambda other: method if other == request_id else method_of(other)
 
 
 def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:

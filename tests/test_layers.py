@@ -44,8 +44,8 @@ NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
 
 GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
-RUNTIME_DOORS: dict[str, set[str]] = {}
-"""Optional dependencies of the package, by the files that may import them."""
+RUNTIME_DOORS = {"typing_extensions": {"_envelopes.py"}}
+"""What else some files of the package may import: of `typing_extensions`, type checkers have their own copy."""
 
 
 def _layer(path: Path) -> str:

@@ -182,6 +182,21 @@ def test_repairs_have_paths_from_the_message() -> None:
     assert [(s.path, s.value) for s in seen] == [("$.params.clientInfo", 5), ("$.result", None)]
 
 
+def test_a_response_is_generic_in_its_result() -> None:
+    line = b'{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","_meta":3}}'
+    wanted = v1.response(1, v1.PromptResponse(stop_reason=v1.StopReason.END_TURN))
+    by_method = v1.decode_agent_message(line.replace(b',"_meta":3', b""), method_of=lambda _: "session/prompt")
+
+    assert type(by_method) is v1.Response
+    assert by_method == wanted
+    assert same(acp.decode(line, type=v1.Response[v1.PromptResponse]), wanted)
+    assert acp.decode(line, type=v1.Response) == v1.Response(id=1, result={"stopReason": "end_turn", "_meta": 3})
+    with pytest.raises(acp.MessageError, match="both a result and an error"):
+        v1.decode_agent_message(line[:-1] + b',"error":{}}', method_of=lambda _: "session/prompt")
+    with pytest.raises(msgspec.ValidationError):
+        acp.decode(line[:-1] + b',"error":{}}', type=v1.Response[v1.PromptResponse])
+
+
 def test_responses() -> None:
     pending = {1: "session/new", "two": "session/prompt"}
     made = v1.decode_agent_message('{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}', method_of=pending.get)

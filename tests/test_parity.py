@@ -325,7 +325,8 @@ class Walk:
             wanted = [["jsonrpc: Literal['2.0']", "id: RequestId required", "result: "]]
             wanted += [["jsonrpc: Literal['2.0']", "id: RequestId required", "error: Error required"]]
             for rows, cls in zip(wanted, spec.fallbacks, strict=True):
-                found = self.package.rows(cls)
+                # Fields of which every value is refused tell a response from the other messages.
+                found = [row for row in self.package.rows(cls) if "Absent" not in row]
                 starts = [row[: len(start)] for row, start in zip(found, rows, strict=False)]
                 self.expect(place, cls.__name__, rows, [*starts, *found[len(rows) :]])
         else:

@@ -1,10 +1,17 @@
 """What all JSON-RPC messages have in common: the frame that is read strictly and written without being asked."""
 
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from msgspec import Meta
 
 from ._structs import AcpStruct, KeywordOnly
+
+if TYPE_CHECKING:
+    import typing_extensions  # which type checkers bring along
+
+    ResultT = typing_extensions.TypeVar("ResultT", default=Any)
+else:
+    ResultT = TypeVar("ResultT")
 
 T = TypeVar("T")
 

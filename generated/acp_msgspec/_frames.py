@@ -1,11 +1,8 @@
 """Messages as far as JSON-RPC goes, whatever their method."""
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
-
-from ._hooks import Absent
-from ._numbers import Int64
 
 
 class Frame(Struct):
@@ -17,16 +14,6 @@ class Frame(Struct):
     params: Raw | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
-
-
-class Answer(Struct, kw_only=True, gc=False):
-    """A well-formed response, as most are; a subclass for each method has the type of its result."""
-
-    jsonrpc: Literal["2.0"]
-    id: Int64 | str
-    result: Any
-    method: Absent = UNSET
-    error: Absent = UNSET
 
 
 class Nothing(Struct, tag_field="method", tag=""):

@@ -22,9 +22,10 @@ FUNCTIONS = (
 )
 ALWAYS = frozenset(
     {
-        "Absent", "Any", "Buffer", "ClassVar", "DecodeError", "Envelope", "ExtensionMethod", "Layer", "Literal",
-        "Mapping", "MappingProxyType", "Method", "MethodOf", "OnSkip", "Raw", "Reader", "RequestError", "StrEnum",
-        "TypeAlias", "UNSET", "Unknown", "UnsetType", "Untagged", "extension_method", "looks_like_response", "raw_json",
+        "Absent", "Any", "Buffer", "ClassVar", "DecodeError", "Envelope", "ExtensionMethod", "Generic", "Layer",
+        "Literal", "Mapping", "MappingProxyType", "Method", "MethodOf", "OnSkip", "Raw", "Reader", "RequestError",
+        "ResultT", "StrEnum", "TypeAlias", "UNSET", "Unknown", "UnsetType", "Untagged", "extension_method",
+        "raw_json",
     }
 )  # fmt: skip
 SIDES = {"Client": "an agent", "Agent": "a client"}

@@ -169,3 +169,9 @@ def decoded(line: bytes) -> None:
     assert_type(reason, v1.StopReason)
     code = v1.ErrorCode.INVALID_PARAMS
     assert_type(code.is_known, bool)
+
+
+def stop_reason(answer: v1.Response, typed: v1.Response[v1.PromptResponse]) -> v1.StopReason | str:
+    assert_type(typed.result, v1.PromptResponse)
+    assert_type(answer.result, Any)
+    return typed.result.stop_reason
