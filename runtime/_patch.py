@@ -1,5 +1,6 @@
 """Three-state fields put to use: applying what a peer says has changed."""
 
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,9 +21,9 @@ def apply_patch(current: S, patch: Struct, /) -> S:
 
     Raises `ValueError` when a required field of `current` that cannot be None is cleared.
     """
-    targets = {f.name: f for f in msgspec.structs.fields(current)}
+    targets = {f.name: f for f in _fields(type(current))}
     changes: dict[str, Any] = {}
-    for field in msgspec.structs.fields(patch):
+    for field in _fields(type(patch)):
         target = targets.get(field.name)
         value = getattr(patch, field.name)
         if target is None or value is UNSET:
@@ -32,6 +33,11 @@ def apply_patch(current: S, patch: Struct, /) -> S:
             continue
         changes[field.name] = _cleared(target) if value is None and three_states else value
     return msgspec.structs.replace(current, **changes)
+
+
+@cache
+def _fields(kind: type[Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

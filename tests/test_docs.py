@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import acp_msgspec
+import acp_msgspec.state
 import pytest
 from acp_msgspec import v1
 
@@ -155,6 +156,8 @@ def test_reference_is_complete(label: str, site: Path, pages: dict[Path, _Page])
     assert set(module.__all__) - {"Method"} <= names
     package = pages[site / "reference" / "package.html"].ids
     assert {f"acp_msgspec.{name}" for name in acp_msgspec.__all__} <= package
+    session = pages[site / "reference" / "state.html"].ids
+    assert {f"acp_msgspec.state.{name}" for name in acp_msgspec.state.__all__} <= session
 
 
 def test_browser_shows_diagrams_and_reference(site: Path, tmp_path: Path) -> None:

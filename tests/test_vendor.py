@@ -142,7 +142,7 @@ def test_an_update_keeps_what_is_not_ours(vendor: Command) -> None:
         Path(DEST, path).write_text("keep\n", encoding="utf-8")
     extra = ["extra: mine.py", "extra: v2_unstable/notes.txt"]
     assert vendor.done(DEST, "--only", "v1")[1:4] == ["files written: 1, removed: 15", *extra]
-    assert sorted(p.name for p in Path(DEST).iterdir() if p.is_dir()) == ["aio", "v1", "v2_unstable"]
+    assert {p.name for p in Path(DEST).iterdir() if p.is_dir()} & {*LABELS} == {"v1", "v2_unstable"}
     assert (Path(DEST, "mine.py").read_text(), Path(DEST, "v2_unstable/notes.txt").read_text()) == ("keep\n", "keep\n")
     # Mine, until a release brings a file of that name; edited, and in the way of one that was not chosen before.
     Path(DEST, "v2").mkdir()

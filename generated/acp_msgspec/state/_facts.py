@@ -1,0 +1,79 @@
+"""What a session is at the moment, without its history: its title, mode, options, commands and usage."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from .._patch import apply_patch
+from ._blocks import Block
+from ._changes import Change, CommandsChanged, ConfigChanged, InfoChanged, ModeChanged, TitleChanged, UsageChanged
+from ._views import UsageView
+
+
+class _Info(Struct, frozen=True):
+    """What updates patch; the names are those of the schemas."""
+
+    title: str | None = None
+    updated_at: str | None = None
+    meta: dict[str, Any] | None = None
+
+
+class Facts:
+    """Values that an update replaces as a whole."""
+
+    __slots__ = ("commands", "config_options", "info", "mode", "modes", "usage")
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self.commands: tuple[Struct, ...] = ()
+        self.config_options: tuple[Block, ...] = ()
+        self.info = _Info()
+        self.mode: str | None = None
+        self.modes: tuple[Struct, ...] = ()
+        self.usage: UsageView | None = None
+
+    def set_commands(self, commands: Iterable[Struct]) -> Iterator[Change]:
+        """Replace the commands."""
+        self.commands = tuple(commands)
+        yield CommandsChanged()
+
+    def set_config(self, options: Iterable[Block]) -> Iterator[Change]:
+        """Replace the options."""
+        self.config_options = tuple(options)
+        yield ConfigChanged()
+
+    def set_mode(self, mode: str, modes: Iterable[Struct] | None = None) -> Iterator[Change]:
+        """Change the mode, or all modes."""
+        if mode != self.mode or modes is not None:
+            self.mode = mode
+            self.modes = self.modes if modes is None else tuple(modes)
+            yield ModeChanged(mode=mode)
+
+    def set_usage(self, update: Any) -> Iterator[Change]:
+        """Replace the usage."""
+        cost = update.cost
+        self.usage = UsageView(
+            used=update.used,
+            size=update.size,
+            cost=None if cost is None else cost.amount,
+            currency=None if cost is None else cost.currency,
+        )
+        yield UsageChanged()
+
+    def patch_info(self, update: Any) -> Iterator[Change]:
+        """Change title, time and metadata as far as the update has them."""
+        before, self.info = self.info, apply_patch(self.info, update)
+        if self.info.title != before.title:
+            yield TitleChanged(title=self.info.title)
+        if self.info.updated_at != before.updated_at or self.info.meta is not before.meta:
+            yield InfoChanged()
+
+    def adopt(self, response: Any) -> Iterator[Change]:
+        """Take modes and options from the response that opened the session, or changed an option."""
+        modes = getattr(response, "modes", None)
+        if modes is not None:
+            yield from self.set_mode(modes.current_mode_id, modes.available_modes)
+        options = getattr(response, "config_options", None)
+        if options is not None:
+            yield from self.set_config(options)

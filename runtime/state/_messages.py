@@ -1,0 +1,133 @@
+"""Messages and thoughts, put together from chunks and from whole messages."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from ._blocks import Block, Blocks
+from ._changes import Change, MessageAppended, MessageReplaced
+from ._timeline import Timeline, Turns
+from ._views import MessageView, Role
+
+
+class _Message:
+    """A message that may still grow."""
+
+    __slots__ = ("blocks", "index", "message_id", "meta", "role", "turn")
+
+    def __init__(self, role: Role, message_id: str | None, turn: int) -> None:
+        self.role = role
+        self.message_id = message_id
+        self.turn = turn
+        self.index = -1
+        self.blocks = Blocks()
+        self.meta: dict[str, Any] | None = None
+
+    def view(self) -> MessageView:
+        return MessageView(
+            turn=self.turn, role=self.role, message_id=self.message_id, blocks=self.blocks.view(), meta=self.meta
+        )
+
+
+class Messages:
+    """All messages of a session.
+
+    A message is known by role and id, as some agents give a thought and the answer after it one id. A chunk without an
+    id is part of the message that is open: the one spoken last, until another role speaks, a tool call or a summary
+    begins, or a turn ends.
+    """
+
+    __slots__ = ("_by_id", "_echo", "_open", "_timeline", "_turns")
+
+    def __init__(self, timeline: Timeline, turns: Turns) -> None:
+        """Put messages into `timeline`."""
+        self._timeline = timeline
+        self._turns = turns
+        self._by_id: dict[tuple[Role, str], _Message] = {}
+        self._open: _Message | None = None
+        self._echo: _Message | None = None
+        """The prompt of this client, until the agent has repeated it as a message."""
+
+    def close(self) -> None:
+        """Let nothing without an id be added to what was said so far."""
+        self._open = None
+
+    def forget_prompt(self) -> None:
+        """Expect no repetition of the prompt any more."""
+        self._echo = None
+
+    def prompt(self, blocks: Iterable[Block]) -> Iterator[Change]:
+        """Add what this client has sent."""
+        yield from self._turns.begin()
+        message = self._add(Role.USER, None)
+        message.blocks.replace(blocks)
+        self._open = self._echo = message
+        yield _replaced(message, started=True)
+
+    def chunk(self, role: Role, message_id: str | None, block: Block) -> Iterator[Change]:
+        """Add a chunk."""
+        message = self._find(role, message_id)
+        if message is None and role is Role.USER and self._echo is not None and self._echo is self._open:
+            message = self._repeated(self._echo, message_id)
+            message.blocks.replace(())
+            yield _replaced(message, started=False)
+        started = message is None
+        if message is None:
+            if role is Role.USER:
+                yield from self._turns.user_speaks()
+            message = self._add(role, message_id)
+        if role is not Role.USER:
+            self._turns.agent_speaks()
+        message.blocks.append(block)
+        self._timeline.touch(message.index)
+        self._open = message
+        yield MessageAppended(
+            index=message.index, role=role, message_id=message.message_id, block=block, started=started
+        )
+
+    def whole(self, role: Role, message_id: str, content: Any, meta: Any) -> Iterator[Change]:
+        """Begin a message or change parts of it: UNSET leaves them, None clears them."""
+        message = self._by_id.get((role, message_id))
+        if message is None and role is Role.USER and self._echo is not None:
+            message = self._repeated(self._echo, message_id)
+        started = message is None
+        if message is None:
+            if role is Role.USER:
+                yield from self._turns.user_speaks()
+            message = self._add(role, message_id)
+        if role is not Role.USER:
+            self._turns.agent_speaks()
+        if content is not UNSET:
+            message.blocks.replace(content or ())
+        if meta is not UNSET:
+            message.meta = meta
+        self._open = message
+        self._timeline.touch(message.index)
+        yield _replaced(message, started=started)
+
+    def _find(self, role: Role, message_id: str | None) -> _Message | None:
+        if message_id is not None:
+            return self._by_id.get((role, message_id))
+        is_open = self._open is not None and self._open.role is role and self._open is not self._echo
+        return self._open if is_open else None
+
+    def _add(self, role: Role, message_id: str | None) -> _Message:
+        message = _Message(role, message_id, self._turns.number)
+        message.index = self._timeline.add(message)
+        if message_id is not None:
+            self._by_id[role, message_id] = message
+        self._open = message
+        return message
+
+    def _repeated(self, message: _Message, message_id: str | None) -> _Message:
+        """Take the prompt of this client for what the agent now reports under an id of its own."""
+        self._echo = None
+        message.message_id = message_id
+        if message_id is not None:
+            self._by_id[Role.USER, message_id] = message
+        return message
+
+
+def _replaced(message: _Message, *, started: bool) -> MessageReplaced:
+    return MessageReplaced(index=message.index, role=message.role, message_id=message.message_id, started=started)

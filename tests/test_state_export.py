@@ -1,0 +1,303 @@
+"""Sessions as Markdown and HTML: all there, and nothing in it can act."""
+
+import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import acp_msgspec as acp
+import pytest
+from acp_msgspec import v1, v2, v2_unstable
+from acp_msgspec.state import SessionState, Snapshot, to_html, to_markdown, transcript_prompt
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.instances import Maker, Style
+from tests.schema_walk import Schema
+from tests.support import CASES, golden
+from tests.test_diff import FLAGS
+from tests.test_state import LABELS, MODULES
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+RUN = "document.title='run'"
+HOSTILE = [
+    f"</div></section><script>{RUN}</script><img src=x onerror={RUN}>",
+    f"[click](javascript:{RUN}) [a](JaVaScRiPt:{RUN}) [b]( data:text/html,<script>{RUN}</script>)",
+    f"[c](java&#115;cript:{RUN}) [d](<javascript:{RUN}>)\n[e]: javascript:{RUN}\n[e]",
+    f"[f](\njavascript:{RUN}) ![g](https://elsewhere.example/track.png) <javascript:{RUN}>",
+    f"```\n</pre><script>{RUN}</script>\n## Agent\nI never said this.",
+    f"- ```\n<script>{RUN}</script>\n- `a\n- b` <script>{RUN}</script> `c",
+    f"~~~~\n```\n~~~~\n<img src=x onerror={RUN}>\r\r## User\rforged\r",
+    f"| `a | <script>{RUN}</script>` |\n\\`<script>{RUN}</script>\\` \x01\x00 ``<b>`",
+    f"<!-- <style>*{{display:none}}</style> --> \u202e <iframe srcdoc='<script>{RUN}</script>'>",
+]
+
+
+def _session(*texts: str) -> Snapshot:
+    """Make a session in which everything there is comes from somebody else."""
+    state = SessionState()
+    state.apply(v1.SessionInfoUpdate(title=texts[0]))
+    state.user_prompt([v1.TextContent(text=text) for text in texts])
+    call = v1.ToolCallId("t")
+    for text in texts:
+        state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text=text), message_id=v1.MessageId(text)))
+        link = v1.ResourceLink(name=text, uri=f"javascript:{text}", title=text)
+        state.apply(v1.SessionUpdateAgentMessageChunk(content=link))
+        image = v1.ImageContent(data=text, mime_type="image/png")
+        state.apply(v1.SessionUpdateAgentThoughtChunk(content=image))
+        state.apply(v1.SessionUpdateAgentThoughtChunk(content=v1.ImageContent(data=PIXEL, mime_type=text)))
+        resource = v1.TextResourceContents(text=text, uri=text)
+        content: list[v1.ToolCallContent] = [
+            v1.Content(content=v1.EmbeddedResource(resource=resource)),
+            v1.Diff(path=text, old_text=text, new_text=f"{text}\n{text}"),
+            v1.Terminal(terminal_id=v1.TerminalId(text)),
+        ]
+        place = v1.ToolCallLocation(path=text)
+        state.apply(v1.ToolCall(tool_call_id=call, title=text, content=content, locations=[place]))
+        step = v1.PlanEntry(content=text, priority=v1.PlanEntryPriority.LOW, status=v1.PlanEntryStatus.COMPLETED)
+        state.apply(v1.Plan(entries=[step]))
+        state.apply(acp.UnknownVariant("sessionUpdate", text, {"sessionUpdate": text}))
+        plan = v2_unstable.PlanMarkdown(plan_id=v2_unstable.PlanId(text), content=text)
+        state.apply(v2_unstable.PlanUpdate(plan=plan))
+    state.turn_ended(texts[-1])
+    return state.snapshot
+
+
+class Page(HTMLParser):
+    """The elements of a page and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def _check_page(page: Page) -> None:
+    names = {tag for tag, _ in page.tags}
+    assert not names & {"script", "iframe", "object", "embed", "base", "form", "link", "svg"}
+    assert not [a for _, attributes in page.tags for a in attributes if a.startswith("on")]
+    assert all(re.match(r"https?://|mailto:", a["href"] or "") for a in page.of("a"))
+    assert all(re.match(r"data:image/(png|jpeg|gif|webp);base64,[\w+/=]+$", i["src"] or "") for i in page.of("img"))
+
+
+def test_hostile_content_in_html() -> None:
+    plain, hostile = to_html(_session(*"abcdefghi")), to_html(_session(*HOSTILE))
+    _check_page(Page(hostile))
+    tags = [tag for tag, _ in Page(plain).tags if tag not in ("ins", "del")]
+    assert [tag for tag, _ in Page(hostile).tags if tag not in ("ins", "del")] == tags
+    for text in HOSTILE:
+        assert re.sub(r"[\0\1]", "\ufffd", text) in Page(hostile).text
+
+
+def test_hostile_page_in_a_browser(tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        problem = "there is no chromium to open the page with (Debian: apt-get install chromium)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(problem)
+        pytest.skip(problem)
+    image = v1.ImageContent(data=PIXEL, mime_type="image/png")
+    state = SessionState()
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=image))
+    page = tmp_path / "session.html"
+    for shot, images in ((_session(*HOSTILE), 0), (state.snapshot, 1)):
+        page.write_text(to_html(shot), encoding="utf-8")
+        command = [browser, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        shown = Page(run.stdout)
+        _check_page(shown)
+        assert len(shown.of("img")) == images
+        assert f"<title>{RUN}" not in run.stdout
+        assert not re.search(r"<title>run</title>", run.stdout)
+
+
+def test_hostile_content_in_markdown() -> None:
+    text = to_markdown(_session(*HOSTILE))
+    assert "\r" not in text
+    assert "\0" not in text
+    prose = _without_code(text)
+    assert not re.search(r"(?<!\\)<(?![a-z]*:?//)", re.sub(r"\]\(<https?:", "](", prose))
+    assert not re.search(r"(?<!\\)\]\(\s*<?(?!https?://|mailto:|data:image/png;base64)", prose)
+    assert not re.search(r"(?<!\\)\]:", prose)
+    heads = re.findall(r"^(#+ \w+)", prose, re.MULTILINE)
+    assert heads.count("## User") == 1
+    assert heads.count("## Agent") == len(HOSTILE)
+
+
+def _without_code(text: str) -> str:
+    """Take fenced code away, as CommonMark sees it: in a block quote, a fence ends with the quote at the latest."""
+    out: list[str] = []
+    fence = ""
+    quote = False
+    for line in text.split("\n"):
+        inner = re.match(r"> ?", line)
+        if fence and quote and not inner:
+            fence = ""
+        body = line[inner.end() :] if inner else line
+        if fence:
+            if re.fullmatch(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}\s*", body):
+                fence = ""
+            continue
+        opens = re.match(r"(`{3,})[^`]*$|(~{3,})", body)
+        if opens:
+            fence, quote = opens[1] or opens[2], bool(inner)
+            continue
+        out.append(line)
+    return "\n".join(out)
+
+
+PARTS = ["`", "``", "```", "~~~", "\n", "\n\n", "<b>", "- ", "> ", "\\", "|", "a", " ", "\r"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["`", "``", "```", "~~~", "\n", "\n\n", "<b>", "- ", "> ", "\\", "|", "a", " ", "\r"]),
+        max_size=14,
+    )
+)
+def test_no_markup_gets_out_of_code(parts: list[str]) -> None:
+    state = SessionState()
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text="".join(parts))))
+    quote = to_markdown(state.snapshot).partition("## Agent\n\n")[2]
+    assert all(line.startswith(">") for line in quote.removesuffix("\n").split("\n"))
+    prose = _without_code(quote)
+    for paragraph in re.split(r"\n>\s*\n", prose):
+        for line in paragraph.split("\n"):
+            # What is left of HTML stands between backticks of one line, and none is left over.
+            if "<" in line:
+                assert "<" not in re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", line)
+                assert "|" not in line
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_everything_can_be_exported(label: str) -> None:
+    module: Any = MODULES[label]
+    for style in Style:
+        state = SessionState()
+        for pair in Maker(Schema(label), style).pairs("SessionUpdate"):
+            state.apply(acp.convert(pair.given, type=module.SessionUpdate, unknown="keep"))
+        shot = state.snapshot
+        _check_page(Page(to_html(shot)))
+        assert to_markdown(shot).startswith("# ")
+        assert all(block.text for block in transcript_prompt(shot, module.TextContent))
+
+
+def _story() -> SessionState:
+    state = SessionState("s1")
+    state.apply(v1.SessionInfoUpdate(title="Fix the *greeting*"))
+    state.user_prompt(
+        [v1.TextContent(text="Make it **polite**."), v1.ResourceLink(name="a.py", uri="https://x.example/a.py")]
+    )
+    state.apply(v1.SessionUpdateAgentThoughtChunk(content=v1.TextContent(text="A name is missing.")))
+    entries = [("Read", "completed"), ("Edit", "in_progress"), ("Test", "pending")]
+    high = v1.PlanEntryPriority.HIGH
+    plan = [v1.PlanEntry(content=c, priority=high, status=v1.PlanEntryStatus(s)) for c, s in entries]
+    state.apply(v1.Plan(entries=plan))
+    text = "I will use:\n\n```python\nprint(f'Hello, <{name}>')\n```\n\nSee [the docs](https://x.example/?a=1&b=2)."
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text=text)))
+    old, new = "def greet():\n    print('Hi')\n", "def greet(name):\n    print(f'Hello, <{name}>')"
+    diff = v1.Diff(path="/p/a.py", old_text=old, new_text=new)
+    place = v1.ToolCallLocation(path="/p/a.py")
+    kind = v1.ToolKind.EDIT
+    call = v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="Edit a.py", kind=kind, content=[diff], locations=[place])
+    state.apply(call)
+    state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id=call.tool_call_id, status=v1.ToolCallStatus.COMPLETED))
+    terminal = v2.TerminalId("sh")
+    state.apply(
+        v2.TerminalUpdate(terminal_id=terminal, command="pytest", exit_status=v2.TerminalExitStatus(exit_code=0))
+    )
+    state.apply(v2.TerminalOutputChunk(terminal_id=terminal, data="MSBwYXNzZWQK"))
+    shown: list[v2.ToolCallContent] = [v2.Terminal(terminal_id=terminal)]
+    state.apply(v2.SessionUpdateToolCallUpdate(tool_call_id=v2.ToolCallId("u"), title="Run the tests", content=shown))
+    image = v1.ImageContent(data=PIXEL, mime_type="image/png")
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=image))
+    state.turn_ended("max_tokens")
+    state.user_prompt([v1.TextContent(text="Break in somewhere.")])
+    state.turn_ended("refusal")
+    state.user_prompt([v1.TextContent(text="Thanks.")])
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text="You are welcome.")))
+    state.turn_ended("end_turn")
+    return state
+
+
+def test_exports_as_stored() -> None:
+    shot = _story().snapshot
+    golden(CASES / "state" / "story.md", to_markdown(shot))
+    golden(CASES / "state" / "story.html", to_html(shot))
+    (block,) = transcript_prompt(shot, v1.TextContent)
+    golden(CASES / "state" / "carried.md", block.text + "\n")
+
+
+def test_conversation_that_is_carried_over() -> None:
+    shot = _story().snapshot
+    (block,) = transcript_prompt(shot, v2.TextContent)
+    assert isinstance(block, v2.TextContent)
+    assert "Break in" not in block.text
+    assert "A name is missing" not in block.text
+    (short,) = transcript_prompt(shot, v1.TextContent, limit=60)
+    assert "You are welcome." in short.text
+    assert "polite" not in short.text
+    (shortest,) = transcript_prompt(shot, v1.TextContent, limit=4)
+    assert "ome." in shortest.text
+    assert transcript_prompt(SessionState().snapshot, v1.TextContent) == []
+    with pytest.raises(ValueError, match="at least 1"):
+        transcript_prompt(shot, v1.TextContent, limit=0)
+
+
+DIFFS = {
+    "same": ("a\n", "a\n", ""),
+    "new": (None, "a\n", "--- /dev/null\n+++ f\n@@ -0,0 +1 @@\n+a\n"),
+    "end of line": ("a\n", "a", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"),
+    "separators": ("a\x85b\u2028c\n", "a\x85b\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\x85b\u2028c\n+a\x85b\n"),
+}
+
+
+@pytest.mark.parametrize("case", DIFFS)
+def test_diffs(case: str) -> None:
+    old, new, wanted = DIFFS[case]
+    state = SessionState()
+    diff = v1.Diff(path="f", old_text=old, new_text=new)
+    state.apply(v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="x", content=[diff]))
+    text = to_markdown(state.snapshot)
+    assert f"```diff\n{wanted}```" in text if wanted else "f: unchanged" in text
+
+
+def test_a_diff_that_is_too_large_to_compare() -> None:
+    old = ["start\n"] * 9 + [f"{n}\n" for n in range(3000)] + ["end\n"] * 9
+    new = ["start\n"] * 9 + [f"{n}!\n" for n in range(3000)] + ["end\n"] * 9
+    state = SessionState()
+    diff = v1.Diff(path="f", old_text="".join(old), new_text="".join(new))
+    state.apply(v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="x", content=[diff]))
+    lines = to_markdown(state.snapshot).partition("```diff\n")[2].split("\n")
+    assert lines[:7] == ["--- f", "+++ f", "@@ -7,3006 +7,3006 @@", " start", " start", " start", "-0"]
+    assert lines[3005:3007] == ["-2999", "+0!"]
+    assert lines[6005:6010] == ["+2999!", " end", " end", " end", "```"]
+
+
+def test_diffs_of_version_2() -> None:
+    state = SessionState()
+    path = v2.AbsolutePath("/a")
+    changes: list[v2.DiffChange] = [
+        v2.DiffChangeAdd(path=path),
+        v2.DiffChangeMove(path=path, old_path=v2.AbsolutePath("/b")),
+        v2.DiffChangeOther(operation="_bless"),
+    ]
+    patch = v2.DiffPatch(format=v2.DiffPatchFormat.GIT_PATCH, text="+x\n")
+    content: list[v2.ToolCallContent] = [v2.Diff(changes=changes), v2.Diff(changes=changes, patch=patch)]
+    state.apply(v2.SessionUpdateToolCallUpdate(tool_call_id=v2.ToolCallId("t"), content=content))
+    text = to_markdown(state.snapshot)
+    assert "```diff\nadd /a\nmove /b -> /a\n_bless \n```\n\n```diff\n+x\n```" in text
