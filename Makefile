@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help setup generate check lint types drift test interop interop-agents wheel bench bench-tolerance \
-	bench-connection release-check bump history docs clean
+	bench-connection soak release-check bump history docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -59,6 +59,9 @@ bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
 
 bench-connection: $(STAMP) ## Time whole connections, ours and others', between processes.
 	@PYTHONPATH=generated $(PY) -m benchmarks.connection
+
+soak: $(STAMP) ## Send a million messages between two peers, one of which is killed 200 times.
+	@PYTHONPATH=generated:. $(PY) -m tests.soak
 
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
 	@$(PY) -m tests.release_check --tag "$(TAG)"
