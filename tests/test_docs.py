@@ -1,6 +1,7 @@
 """The documentation is true: its code runs, its links and commands exist, and the built site works in a browser."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import acp_msgspec
+import acp_msgspec.aio
 import acp_msgspec.state
 import pytest
 from acp_msgspec import v1
@@ -135,6 +137,34 @@ def _local(pages: dict[Path, _Page], attribute: str) -> Iterator[tuple[Path, Pat
                 yield path, (path.parent / unquote(file)).resolve() if file else path, unquote(anchor)
 
 
+FAULTS = re.compile(r"(<!-- faults -->\n).*?(<!-- end of faults -->\n)", re.DOTALL)
+
+
+def _faults() -> str:
+    """Make a table of what peers get for what they do wrong, of the recorded facts."""
+    rows = [json.loads(line) for line in (ROOT / "tests" / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = ["| what the peer sends | what it gets | what the owner hears |", "|---|---|---|"]
+    for row in (row for row in rows if "send" in row):
+        replies: list[Any] = [
+            part for reply in row["reply"] for part in (reply if isinstance(reply, list) else [reply])
+        ]
+        codes = [str(r["error"]["code"]) if "error" in r else "a result" for r in replies]
+        heard = [problem.partition(":")[0] for problem in row["problems"]]
+        assert row["alive"], "nothing that a peer sends ends the connection"
+        lines.append(f"| {row['what']} | {', '.join(codes) or 'nothing'} | {', '.join(heard)} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def test_the_table_of_faults() -> None:
+    path = support.DOCS / "concepts" / "connections.md"
+    text = path.read_text(encoding="utf-8")
+    wanted = FAULTS.sub(lambda m: m[1] + _faults() + m[2], text)
+    if support.refreshes():
+        path.write_text(wanted, encoding="utf-8")
+    assert FAULTS.search(text)
+    assert path.read_text(encoding="utf-8") == wanted
+
+
 def test_site_has_no_dead_link(pages: dict[Path, _Page]) -> None:
     for path, target, anchor in _local(pages, "links"):
         page = pages.get(target / "index.html" if target.is_dir() else target)
@@ -158,6 +188,12 @@ def test_reference_is_complete(label: str, site: Path, pages: dict[Path, _Page])
     assert {f"acp_msgspec.{name}" for name in acp_msgspec.__all__} <= package
     session = pages[site / "reference" / "state.html"].ids
     assert {f"acp_msgspec.state.{name}" for name in acp_msgspec.state.__all__} <= session
+    ends = pages[site / f"reference/{label}/aio.html"].ids
+    assert {f"acp_msgspec.{label}.aio.{end}Connection" for end in ("Agent", "Client")} <= ends
+    connections = pages[site / "reference" / "aio.html"].ids | {i.replace(f".{label}.", ".") for i in ends}
+    # Version 2 has no files and no terminals for a client to serve.
+    served = {"ServesFiles", "ServesTerminals"} if label.startswith("v2") else set[str]()
+    assert {f"acp_msgspec.aio.{name}" for name in {*acp_msgspec.aio.__all__} - served} <= connections
 
 
 def test_browser_shows_diagrams_and_reference(site: Path, tmp_path: Path) -> None:
