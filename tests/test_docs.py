@@ -141,17 +141,21 @@ FAULTS = re.compile(r"(<!-- faults -->\n).*?(<!-- end of faults -->\n)", re.DOTA
 
 
 def _faults() -> str:
-    """Make a table of what peers get for what they do wrong, of the recorded facts."""
+    """Make tables of what peers get for what they do wrong, and of how connections end, of the recorded facts."""
     rows = [json.loads(line) for line in (ROOT / "tests" / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
     lines = ["| what the peer sends | what it gets | what the owner hears |", "|---|---|---|"]
     for row in (row for row in rows if "send" in row):
-        replies: list[Any] = [
-            part for reply in row["reply"] for part in (reply if isinstance(reply, list) else [reply])
-        ]
-        codes = [str(r["error"]["code"]) if "error" in r else "a result" for r in replies]
+        replies: list[dict[str, Any]] = []
+        for reply in row["reply"]:
+            replies += reply if isinstance(reply, list) else [reply]
+        codes = [str(reply["error"]["code"]) if "error" in reply else "a result" for reply in replies]
         heard = [problem.partition(":")[0] for problem in row["problems"]]
         assert row["alive"], "nothing that a peer sends ends the connection"
         lines.append(f"| {row['what']} | {', '.join(codes) or 'nothing'} | {', '.join(heard)} |")
+    lines += ["", "What ends it, and what a call under way raises then:", "", "| | `ConnectionClosed` |", "|---|---|"]
+    for row in (row for row in rows if "how" in row):
+        assert not row["alive"]
+        lines.append(f"| {row['what']} | {row['call'].removeprefix('ConnectionClosed: ')} |")
     return "\n" + "\n".join(lines) + "\n\n"
 
 
