@@ -506,8 +506,9 @@ def test_the_documentation(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
 def _all_messages(label: str, style: Style) -> list[str]:
     """Write each message that a schema allows, responses behind requests of their methods, under ids of their own."""
     maker, lines = Maker(Schema(label), style), list[str]()
-    asks = {c.method: (c, p.given) for r in ROUTING if ROUTING[r] == "request" for c, p in maker.messages(r) if c}
-    for routing, kind in ROUTING.items():
+    routings = {routing: ROUTING[routing] for routing in maker.schema.routings}
+    asks = {c.method: (c, p.given) for r in routings if routings[r] == "request" for c, p in maker.messages(r) if c}
+    for routing, kind in routings.items():
         for call, pair in maker.messages(routing):
             request_id = len(lines)
             if kind == "response":
