@@ -1,8 +1,11 @@
 """Every Python block of the README runs, and its commands are ones that exist."""
 
+import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +15,39 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
+AGENT = next(block for block in BLOCKS if "stdio()" in block)
+
+
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_python_block(number: int) -> None:
-    command = [sys.executable, "-W", "error", "-c", BLOCKS[number]]
-    run = subprocess.run(command, cwd=ROOT / "generated", capture_output=True, text=True, check=False)
+def test_python_block(number: int, tmp_path: Path) -> None:
+    (tmp_path / "parrot.py").write_text(AGENT, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", BLOCKS[number]],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "generated")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout
+    assert run.stdout or BLOCKS[number] is AGENT  # it answers a client, and there is none
+
+
+def test_python_blocks_are_typed(tmp_path: Path) -> None:
+    for number, block in enumerate(BLOCKS):
+        (tmp_path / f"block_{number}.py").write_text(block, encoding="utf-8")
+    settings = {
+        "typeCheckingMode": "strict",
+        "extraPaths": [str(ROOT / "generated")],
+        "venvPath": str(ROOT),
+        "venv": ".venv",
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    pyright = [str(Path(sys.executable).with_name("pyright")), "--project", str(tmp_path)]
+    run = subprocess.run(pyright, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
 
 
 def _output(word: str) -> str:
