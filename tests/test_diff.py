@@ -9,7 +9,6 @@ import sys
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,10 @@ from generator.errors import GeneratorError
 from generator.model import Module
 from generator.pipeline import load_module
 from generator.source import load_pinned
+from tests.page_support import Page, shown_in_browser
 from tests.support import CASES, ROOT, golden
 
 CASE_NAMES = sorted(p.name for p in (CASES / "diff").iterdir())
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--dump-dom"),
-]
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>\"'`|*\x1b[31m\u202e\n| end"
 
 
@@ -115,21 +111,8 @@ def _hostile(folder: Path) -> tuple[str, str]:
     return names
 
 
-class Page(HTMLParser):
-    """Takes down the elements of a page, and the changes with what they show."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def of(self, tag: str, css: str | None = None) -> list[dict[str, str | None]]:
-        found = [attributes for name, attributes in self.elements if name == tag]
-        return [a for a in found if css is None or css in (a.get("class") or "").split()]
+class DiffPage(Page):
+    """A page of changes."""
 
     @property
     def visible(self) -> list[dict[str, str | None]]:
@@ -148,7 +131,7 @@ def test_hostile_texts(tmp_path: Path) -> None:
     for row in rows:
         assert len(re.findall(r"(?<!\\)\|", row)) == 6, row
         assert not re.search(r"(?<!\\)<", re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", row.replace("\\`", ""))), row
-    page = Page(diff(old, new, "html").text)
+    page = DiffPage(diff(old, new, "html").text)
     assert len(page.of("script")) == len(page.of("style")) == 1
     assert not page.of("img")
     assert not page.of("b", "json")
@@ -262,29 +245,17 @@ def test_same_bytes_for_any_hash_seed() -> None:
     assert len(outputs[0]) > 100_000
 
 
-def _in_browser(page: Path, fragment: str, tmp_path: Path) -> Page:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        problem = "there is no chromium to open the page with (Debian: apt-get install chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(problem)
-        pytest.skip(problem)
-    command = [browser, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", f"{page.as_uri()}{fragment}"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return Page(run.stdout)
-
-
 def test_page_in_a_browser(tmp_path: Path) -> None:
     report = diff(str(ROOT / "schema/v1/schema.json"), str(ROOT / "schema/v2/schema.json"), "html")
     page = tmp_path / "report.html"
     page.write_text(report.text, encoding="utf-8")
     assert not re.search(r"(src|href|url)\s*[=(]", report.text.partition("<body>")[0])
-    whole = _in_browser(page, "", tmp_path)
+    whole = DiffPage(shown_in_browser(page, tmp_path / "profile", ""))
     assert len(whole.visible) == len(whole.of("article", "change")) == len(report.comparison.changes)
     assert all("disabled" not in button for button in whole.of("button"))
 
     for effect in EFFECTS:
-        filtered = _in_browser(page, f"#reader={effect}", tmp_path)
+        filtered = DiffPage(shown_in_browser(page, tmp_path / "profile", f"#reader={effect}"))
         assert len(filtered.visible) == report.comparison.count("reader", effect) > 0
         assert {a["data-reader"] for a in filtered.visible} == {effect}
         pressed = [b for b in filtered.of("button") if b.get("aria-pressed") == "true"]
@@ -292,12 +263,14 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
         types = filtered.of("details", "type")
         assert 0 < sum("hidden" not in t for t in types) < len(types)
 
-    both = _in_browser(page, "#reader=compatible&writer=tightened,breaking&text=MEDIATYPE", tmp_path)
+    both = DiffPage(
+        shown_in_browser(page, tmp_path / "profile", "#reader=compatible&writer=tightened,breaking&text=MEDIATYPE")
+    )
     assert {a["data-writer"] for a in both.visible} == {"tightened"}
     assert 0 < len(both.visible) < report.comparison.count("writer", Effect.TIGHTENED)
 
     page.write_text(diff(*_hostile(tmp_path), "html").text, encoding="utf-8")
-    hostile = _in_browser(page, "#text=%3Cscript%3E", tmp_path)
+    hostile = DiffPage(shown_in_browser(page, tmp_path / "profile", "#text=%3Cscript%3E"))
     assert len(hostile.visible) >= 3
     assert len(hostile.of("script")) == 1
     assert not hostile.of("img")

@@ -3,13 +3,13 @@
 import errno
 import os
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.inspect_support import CONVERSATION, DIFFS, Inspect, browse, chunk, message, prompt, tool_call, update
+from tests.page_support import Page
 
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>\"'`&lt;\u2028\u202e\x1b]]>--><b>"
 
@@ -17,23 +17,6 @@ HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=aler
 @pytest.fixture
 def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
     return Inspect(tmp_path, capsys)
-
-
-class _Page(HTMLParser):
-    """Takes down the elements of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def of(self, tag: str, css: str | None = None) -> list[dict[str, str | None]]:
-        found = [attributes for name, attributes in self.elements if name == tag]
-        return [a for a in found if css is None or css in (a.get("class") or "").split()]
 
 
 def _made(inspect: Inspect, *options: str, log: Path | None = None) -> tuple[Path, str]:
@@ -194,7 +177,7 @@ def test_nothing_in_a_log_runs(inspect: Inspect) -> None:
     )
     inspect.text(*lines)
     _, text = _made(inspect)
-    made = _Page(text)
+    made = Page(text)
     assert len(made.of("script")) == len(made.of("style")) == 1
     assert not made.of("img")
     assert not [key for _, attributes in made.elements for key in attributes if key.startswith("on") or key == "style"]

@@ -1,11 +1,7 @@
 """Sessions as Markdown and HTML: all there, and nothing in it can act."""
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +15,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.instances import Maker, Style
+from tests.page_support import Page, shown_in_browser
 from tests.schema_walk import Schema
 from tests.support import CASES, golden
-from tests.test_diff import FLAGS
 from tests.test_state import LABELS, MODULES
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -69,29 +65,10 @@ def _session(*texts: str) -> Snapshot:
     return state.snapshot
 
 
-class Page(HTMLParser):
-    """The elements of a page and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def of(self, name: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.tags if tag == name]
-
-
 def _check_page(page: Page) -> None:
-    names = {tag for tag, _ in page.tags}
+    names = {tag for tag, _ in page.elements}
     assert not names & {"script", "iframe", "object", "embed", "base", "form", "link", "svg"}
-    assert not [a for _, attributes in page.tags for a in attributes if a.startswith("on")]
+    assert not [a for _, attributes in page.elements for a in attributes if a.startswith("on")]
     assert all(re.match(r"https?://|mailto:", a["href"] or "") for a in page.of("a"))
     assert all(re.match(r"data:image/(png|jpeg|gif|webp);base64,[\w+/=]+$", i["src"] or "") for i in page.of("img"))
 
@@ -99,32 +76,25 @@ def _check_page(page: Page) -> None:
 def test_hostile_content_in_html() -> None:
     plain, hostile = to_html(_session(*"abcdefghi")), to_html(_session(*HOSTILE))
     _check_page(Page(hostile))
-    tags = [tag for tag, _ in Page(plain).tags if tag not in ("ins", "del")]
-    assert [tag for tag, _ in Page(hostile).tags if tag not in ("ins", "del")] == tags
+    tags = [tag for tag, _ in Page(plain).elements if tag not in ("ins", "del")]
+    assert [tag for tag, _ in Page(hostile).elements if tag not in ("ins", "del")] == tags
     for text in HOSTILE:
         assert re.sub(r"[\0\1]", "\ufffd", text) in Page(hostile).text
 
 
 def test_hostile_page_in_a_browser(tmp_path: Path) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        problem = "there is no chromium to open the page with (Debian: apt-get install chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(problem)
-        pytest.skip(problem)
     image = v1.ImageContent(data=PIXEL, mime_type="image/png")
     state = SessionState()
     state.apply(v1.SessionUpdateAgentMessageChunk(content=image))
     page = tmp_path / "session.html"
     for shot, images in ((_session(*HOSTILE), 0), (state.snapshot, 1)):
         page.write_text(to_html(shot), encoding="utf-8")
-        command = [browser, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        shown = Page(run.stdout)
+        text = shown_in_browser(page, tmp_path / "profile")
+        shown = Page(text)
         _check_page(shown)
         assert len(shown.of("img")) == images
-        assert f"<title>{RUN}" not in run.stdout
-        assert not re.search(r"<title>run</title>", run.stdout)
+        assert f"<title>{RUN}" not in text
+        assert not re.search(r"<title>run</title>", text)
 
 
 def _parsers() -> list[MarkdownIt]:
