@@ -186,6 +186,10 @@ class _Terminal(asyncio.SubprocessProtocol):
         self.tail.add(data)
 
     def process_exited(self) -> None:
+        # What the loop has just read is on its way, and may come behind this.
+        asyncio.get_running_loop().call_soon(self._finish)
+
+    def _finish(self) -> None:
         assert self._transport is not None
         self._read_rest(self._transport.get_pipe_transport(STDOUT))
         code = self._transport.get_returncode()
