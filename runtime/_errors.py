@@ -4,6 +4,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
+LONG = 300
+"""Longer data of an error is cut where the error is shown."""
+
 
 class MessageError(msgspec.ValidationError):
     """A message could not be read.
@@ -67,6 +70,10 @@ class RequestError(Exception):
         self.data = data
         super().__init__(f"{self.message} ({self.code})")
 
+    def __str__(self) -> str:
+        """Say what was refused and why; long data is cut."""
+        return str(self.args[0]) if self.data is None else f"{self.args[0]}: {_shown(self.data)}"
+
     def __init_subclass__(cls) -> None:
         """Remember which class stands for which code."""
         cls._known.setdefault(cls.code, cls)
@@ -76,6 +83,11 @@ class RequestError(Exception):
         """Make the exception that stands for an error object of any schema; unknown codes give the base class."""
         code = int(error.code)
         return cls._known.get(code, RequestError)(error.message, error.data, code=code)
+
+
+def _shown(data: Any) -> str:
+    text = data if isinstance(data, str) else repr(data)
+    return text if len(text) <= LONG else f"{text[:LONG]}…"
 
 
 class ParseError(RequestError):

@@ -91,17 +91,17 @@ def _vendor(dest: str, only: Sequence[str] | None, *, force: bool, check: bool) 
     found = _found(target, dest)
     if check and found is None:
         raise VendorError(f"{dest}: no such folder")
-    wanted = _wanted(found.labels if check and found is not None and only is None else only)
+    wanted = _wanted(found.labels if found is not None and only is None else only)
     differences = _compare(target, wanted, found)
     changes = [d.what for d in differences if d.kind not in ("extra", "version")]
     labels = _read_record(wanted[RECORD]).labels
     made, command = f"{ORIGIN} {VERSION} ({', '.join(labels)})", _command(dest, labels)
+    lost = [str(d) for d in differences if d.kind in ("edited", "in the way")]
     if check:
         facts = [str(d) for d in _without_consequences(differences)]
         if changes:
-            raise VendorError(f"{dest}: differs from {made} (hint: {command})", facts)
+            raise VendorError(f"{dest}: differs from {made} (hint: {command}{' --force' if lost else ''})", facts)
         return [*facts, f"{dest}: up to date with {made}"]
-    lost = [str(d) for d in differences if d.kind in ("edited", "in the way")]
     if lost and not force:
         raise VendorError(f"{dest}: files would be lost; nothing was changed (hint: --force overwrites them)", lost)
     if changes:

@@ -1,5 +1,6 @@
 """The documentation is true: its code runs, its links and commands exist, and the built site works in a browser."""
 
+import html
 import importlib
 import json
 import re
@@ -174,6 +175,13 @@ def test_site_has_no_dead_link(pages: dict[Path, _Page]) -> None:
         page = pages.get(target / "index.html" if target.is_dir() else target)
         assert page is not None, f"{path.name} links to {target}"
         assert not anchor or anchor in page.ids, f"{path.name} links to {target.name}#{anchor}"
+
+
+def test_site_shows_the_examples(site: Path) -> None:
+    page = (site / "examples" / "index.html").read_text(encoding="utf-8")
+    for example in (support.DOCS / "examples").glob("*.py"):
+        shown = html.escape(example.read_text(encoding="utf-8").splitlines()[0].strip('"'), quote=True)
+        assert shown in page.replace("&#39;", "&#x27;"), f"{example.name} is not shown"
 
 
 def test_site_needs_no_network(pages: dict[Path, _Page]) -> None:

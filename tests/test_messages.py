@@ -376,7 +376,9 @@ def test_builders() -> None:
 def test_errors_as_exceptions(cls: type[acp.RequestError], code: int) -> None:
     assert {c.value for c in v1.ErrorCode} >= {code}
     raised = cls(data={"k": [1]})
-    assert (raised.code, str(raised)) == (code, f"{raised.message} ({code})")
+    assert (raised.code, str(raised)) == (code, f"{raised.message} ({code}): {{'k': [1]}}")
+    assert str(cls()) == f"{cls.default_message} ({code})"
+    assert str(cls(data="x" * 1000)).endswith("xxx…")
     sent = v1.error_response(1, raised)
     assert (sent.error.code, sent.error.message, sent.error.data) == (code, raised.message, {"k": [1]})
     again = acp.RequestError.of(sent.error)

@@ -70,3 +70,10 @@ def test_unset_never_reaches_the_wire() -> None:
     assert acp.to_builtins(update) == {"toolCallId": "t", "title": None}
     wrong = v1.ToolCallUpdate(tool_call_id=v1.ToolCallId("t"), title=UNSET)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     assert acp.encode(wrong) == b'{"toolCallId":"t"}'
+
+
+def test_a_patch_of_something_else() -> None:
+    with pytest.raises(TypeError, match="A SessionInfoUpdate has no field that a Plan has"):
+        acp.apply_patch(v1.Plan(entries=[]), v1.SessionInfoUpdate(title="x"))
+    with pytest.raises(TypeError, match="no field"):
+        acp.apply_patch(v1.Plan(entries=[]), v1.CurrentModeUpdate(current_mode_id=v1.SessionModeId("m")))

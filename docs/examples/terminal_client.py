@@ -72,7 +72,7 @@ async def main(command: list[str]) -> None:
 
 if __name__ == "__main__":
     try:
-        asyncio.run(main(sys.argv[1:]))
+        sys.exit(asyncio.run(main(sys.argv[1:])) if sys.argv[1:] else "usage: terminal_client.py COMMAND…")
     except EOFError:
         print()
     except (RequestError, aio.ConnectionClosed, OSError, ValueError) as why:

@@ -7,7 +7,8 @@ from msgspec import Meta
 from ._structs import AcpStruct, KeywordOnly
 
 if TYPE_CHECKING:
-    import typing_extensions  # which type checkers bring along
+    # Type checkers bring it along.
+    import typing_extensions  # pyright: ignore[reportMissingModuleSource]
 
     ResultT = typing_extensions.TypeVar("ResultT", default=Any)
 else:

@@ -1,7 +1,7 @@
 """Three-state fields put to use: applying what a peer says has changed."""
 
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_origin
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -19,8 +19,11 @@ def apply_patch(current: S, patch: Struct, /) -> S:
 
     Where a field of `current` cannot be None, clearing gives its default.
 
-    Raises `ValueError` when a required field of `current` that cannot be None is cleared.
+    Raises `ValueError` when a required field of `current` that cannot be None is cleared, and `TypeError` for a patch
+    whose class has nothing to change in that of `current`.
     """
+    if not _meet(type(current), type(patch)):
+        raise TypeError(f"A {type(patch).__name__} has no field that a {type(current).__name__} has")
     targets = {f.name: f for f in _fields(type(current))}
     changes: dict[str, Any] = {}
     for field in _fields(type(patch)):
@@ -33,6 +36,13 @@ def apply_patch(current: S, patch: Struct, /) -> S:
             continue
         changes[field.name] = _cleared(target) if value is None and three_states else value
     return msgspec.structs.replace(current, **changes)
+
+
+@cache
+def _meet(current: type[Struct], patch: type[Struct]) -> bool:
+    """Say whether two classes share a field that says something of its own: all have `meta`, and a tag only names."""
+    own = [{f.name for f in _fields(kind) if get_origin(f.type) is not Literal} - {"meta"} for kind in (current, patch)]
+    return current is patch or not own[0].isdisjoint(own[1])
 
 
 @cache
