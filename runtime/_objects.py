@@ -54,7 +54,7 @@ class Fields(Struct):
     entries: tuple[Entry, ...] = ()
     steps: tuple[tuple[str, str, frozenset[type[Any]], Entry], ...] = ()
     """For each entry its names, the classes of values that are taken as they are, and itself."""
-    required: tuple[str, ...] = ()
+    required: frozenset[str] = frozenset()
     constants: tuple[Entry, ...] = ()
     """The fields that say which variant of an inner union this is."""
     compiled: bool = False
@@ -63,7 +63,7 @@ class Fields(Struct):
         """Find the fields; late, so that types may refer to themselves."""
         self.entries = tuple(self.list_entries(self.kind))
         self.steps = tuple((e.name, e.wire, _taken_as_is(e.plan), e) for e in self.entries)
-        self.required = tuple(e.wire for e in self.entries if e.required)
+        self.required = frozenset(e.wire for e in self.entries if e.required)
         self.constants = tuple(e for e in self.entries if isinstance(e.plan, Constant))
         self.compiled = True
 
@@ -95,20 +95,30 @@ class Fields(Struct):
         if not isinstance(value, dict):
             return False
         given = cast("dict[str, Any]", value)
-        return all(k in given for k in self.required) and all(
-            c.plan.viable(given[c.wire]) for c in self.constants if c.wire in given
-        )
+        if not self.required <= given.keys():
+            return False
+        for constant in self.constants:
+            if constant.wire in given and not constant.plan.viable(given[constant.wire]):
+                return False
+        return True
 
 
 class Whole(Fields):
     """A Struct, which msgspec can read by itself where nothing in it is amiss."""
 
     def read(self, value: Any, walk: Walk) -> Any:
-        if walk.misfit and not walk.is_on_the_way():
-            try:
-                return msgspec.convert(value, self.kind, dec_hook=dec_hook)
-            except (ValueError, RecursionError):
-                pass
+        if not self.compiled:
+            self.compile()
+        misfit = walk.misfit
+        if misfit:
+            depth = len(walk.path)
+            # What the first misfit seems to be in is not tried. To msgspec alone a constant has a default.
+            seems_fine = depth >= len(misfit) or (depth and str(walk.path[-1]) != misfit[depth])
+            if seems_fine and (not self.constants or self.viable(value)):
+                try:
+                    return msgspec.convert(value, self.kind, dec_hook=dec_hook)
+                except (ValueError, RecursionError):
+                    pass
         return Fields.read(self, value, walk)
 
 
@@ -143,8 +153,15 @@ class Tagged(Struct, frozen=True):
         first: Mismatch | None = None
         plans = self.plans_for(value)
         if len(plans) > 1:
+            viable = [p for p in plans if p.viable(value)]
+            # What the strict pass did not take may be a good value of another type than it tried.
+            if viable and walk.misfit and isinstance(viable[0], Whole):
+                try:
+                    return msgspec.convert(value, viable[0].kind, dec_hook=dec_hook)
+                except (ValueError, RecursionError):
+                    pass
             # Where nothing fits, the first tells what is wrong.
-            plans = [p for p in plans if p.viable(value)] or plans[:1]
+            plans = viable or plans[:1]
         for plan in plans:
             depth, repairs = len(walk.path), len(walk.skipped)
             try:

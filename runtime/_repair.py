@@ -75,11 +75,6 @@ class Walk(Struct):
             raise Mismatch(*self.causes[0])
         return out
 
-    def is_on_the_way(self) -> bool:
-        """Whether the first misfit seems to be in the current value."""
-        depth = len(self.path)
-        return depth < len(self.misfit) and (depth == 0 or str(self.path[-1]) == self.misfit[depth])
-
     def fail(self, message: str, *below: Step) -> NoReturn:
         """Say that the current value (or the one `below` it) does not fit."""
         raise Mismatch(message, (*self.path, *below))

@@ -186,9 +186,7 @@ def _plain(why: Exception, buf: Buffer) -> Any:
         raise DecodeError("The JSON is nested too deeply") from None
 
 
-def _repaired(
-    value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()
-) -> Any:
+def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:
     out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown), misfit=misfit)
     if skipped:
         report(skipped, on_skip)
