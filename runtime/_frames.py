@@ -24,7 +24,9 @@ class Frame(Struct):
     @property
     def may_be_answered(self) -> bool:
         """Say no to what looks like a response or a notification, whatever is wrong with it."""
-        return not self.is_response and (self.id is not UNSET or not isinstance(self.method, str))
+        if isinstance(self.method, str):
+            return self.id is not UNSET
+        return self.result is UNSET and self.error is UNSET
 
 
 class _Parts(Struct):

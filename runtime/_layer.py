@@ -26,6 +26,7 @@ TITLES = {
 }
 
 _PLAIN = msgspec.json.Decoder()
+_UNREAD_FLOATS = msgspec.json.Decoder(float_hook=str)
 
 
 class Layer(Struct):
@@ -143,7 +144,10 @@ class Layer(Struct):
 def checked(raw: Raw) -> Raw:
     """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
     try:
-        _PLAIN.decode(raw)
+        try:
+            _PLAIN.decode(raw)
+        except ValidationError:  # a number that no float holds, which is JSON all the same
+            _UNREAD_FLOATS.decode(raw)
     except RecursionError:
         raise DecodeError("The JSON is nested too deeply") from None
     return raw.copy()

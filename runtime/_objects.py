@@ -70,6 +70,10 @@ class Fields(Struct):
     def read(self, value: Any, walk: Walk) -> Any:
         if not self.compiled:
             self.compile()
+        return self.by_field(value, walk)
+
+    def by_field(self, value: Any, walk: Walk) -> Any:
+        """Read each field by its own plan."""
         if not isinstance(value, dict):
             walk.expected("object", value)
         given = cast("dict[str, Any]", value)
@@ -119,7 +123,7 @@ class Whole(Fields):
                     return msgspec.convert(value, self.kind, dec_hook=dec_hook)
                 except (ValueError, RecursionError):
                     pass
-        return Fields.read(self, value, walk)
+        return self.by_field(value, walk)
 
 
 class Remainder(Fields):
@@ -153,15 +157,11 @@ class Tagged(Struct, frozen=True):
         first: Mismatch | None = None
         plans = self.plans_for(value)
         if len(plans) > 1:
-            viable = [p for p in plans if p.viable(value)]
-            # What the strict pass did not take may be a good value of another type than it tried.
-            if viable and walk.misfit and isinstance(viable[0], Whole):
-                try:
-                    return msgspec.convert(value, viable[0].kind, dec_hook=dec_hook)
-                except (ValueError, RecursionError):
-                    pass
             # Where nothing fits, the first tells what is wrong.
-            plans = viable or plans[:1]
+            plans = [p for p in plans if p.viable(value)] or plans[:1]
+            # What the strict pass did not take may be a good value of another type than it tried.
+            if len(walk.misfit) > len(walk.path) > 0:
+                walk.misfit = walk.misfit[: len(walk.path)]
         for plan in plans:
             depth, repairs = len(walk.path), len(walk.skipped)
             try:

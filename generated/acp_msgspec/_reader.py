@@ -23,7 +23,7 @@ from ._layer import (
     field_type,
 )
 from ._numbers import Int64
-from ._observe import OnSkip, report
+from ._observe import OnSkip, placed, report
 from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
 
 M = TypeVar("M")
@@ -155,7 +155,7 @@ class Reader(Struct, Generic[M]):
         out: list[Any] = []
         for index, part in enumerate(parts):
             try:
-                out.append(self._one(part, method_of, unknown, _placed(on_skip, index)))
+                out.append(self._one(part, method_of, unknown, placed(on_skip, index)))
             except MessageError as why:
                 out.append(why)
         for index, message in enumerate(out):
@@ -203,7 +203,7 @@ class Reader(Struct, Generic[M]):
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
-        is_response, answered = frame.is_response, frame.may_be_answered
+        is_response = frame.is_response
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
         if frame.jsonrpc != "2.0":
@@ -214,13 +214,13 @@ class Reader(Struct, Generic[M]):
                 path=("jsonrpc",),
                 id=request_id,
                 method=method,
-                answered=answered,
+                answered=frame.may_be_answered,
             )
         if is_response:
             return self._response(frame, request_id, method_of, unknown, misfit)
         if method is None:
             problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
-            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=answered)
+            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=frame.may_be_answered)
         return self._call(frame, request_id, method, unknown, misfit)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
@@ -237,7 +237,7 @@ class Reader(Struct, Generic[M]):
             return walk_mismatching(self.layer.request_id, frame.id, path=("id",))[0]
         except Mismatch as why:
             method = frame.method if isinstance(frame.method, str) else None
-            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=not is_response)
+            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
     def _call(
         self, frame: Frame, request_id: Any, method: str, unknown: Unknown, misfit: list[str]
@@ -265,10 +265,8 @@ class Reader(Struct, Generic[M]):
             params, skipped = layer.part(field_type(envelope, "params"), frame.params, "params", unknown, misfit)
         except Mismatch as why:
             layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
-        values: dict[str, Any] = {"params": params}
-        if is_request:
-            values["id"] = request_id
-        return envelope(**values), skipped
+        made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
+        return made, skipped
 
     def _response(
         self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
@@ -291,17 +289,10 @@ class Reader(Struct, Generic[M]):
 
 def _misfit(why: Exception | None) -> list[str]:
     """Find the path of what the strict pass did not take, if that is in the params or the result."""
-    steps = misfit_path(why) if why.__class__ is ValidationError else []
+    steps = misfit_path(why) if isinstance(why, ValidationError) else []
     return steps if len(steps) > 1 and steps[1] in ("params", "result") else []
 
 
 def _told(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
     """Remember a method, as it may be told only once; a line that has two ids counts as the last."""
     return lambda other: method if other == request_id else method_of(other)
-
-
-def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:
-    """Put a batch's index in front of the paths that are reported."""
-    if on_skip is None:
-        return None
-    return lambda skipped: on_skip(msgspec.structs.replace(skipped, path=f"$[{index}]{skipped.path[1:]}"))

@@ -99,8 +99,8 @@ class Walk(Struct):
 
     def skip(self, value: Any, why: Mismatch, action: Literal["default", "dropped"]) -> None:
         """Record a repair of the current value."""
-        below = json_path(why.path[len(self.path) :])
-        error = why.message if below == "$" else f"{why.message} - at `{below}`"
+        below = why.path[len(self.path) :]
+        error = f"{why.message} - at `{json_path(below)}`" if below else why.message
         if self.strict:
             self.causes.append((why.message, why.path))
         self.skipped.append(Skipped(json_path(self.path), value, error, action))
@@ -118,25 +118,22 @@ class Plan(Protocol):
         ...
 
 
+_KINDS: dict[Any, str] = {
+    type(None): "null",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    list: "array",
+    tuple: "array",
+    dict: "object",
+}
+
+
 def kind_of(value: Any) -> str:
     """Name the JSON type of a plain value, as msgspec's messages do."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "bool"
-        case int():
-            return "int"
-        case float():
-            return "float"
-        case str():
-            return "str"
-        case list() | tuple():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return type(value).__name__
+    name = _KINDS.get(value.__class__)
+    return name or next((n for k, n in _KINDS.items() if isinstance(value, k)), type(value).__name__)
 
 
 LONG = 100
@@ -158,8 +155,13 @@ def shown(value: Any) -> str:
 
 def json_path(path: list[Step] | tuple[Step, ...]) -> str:
     """Write a path as `$.a.b[0]`; keys that are no identifiers stand in brackets, long ones are cut."""
-    steps = [cut(s) if isinstance(s, str) else s for s in path]
-    return "$" + "".join(f".{s}" if isinstance(s, str) and s.isidentifier() else f"[{s!r}]" for s in steps)
+    out = "$"
+    for step in path:
+        if isinstance(step, int):
+            out += f"[{step}]"
+        else:
+            out += f".{step}" if len(step) <= LONG and step.isidentifier() else f"[{cut(step)!r}]"
+    return out
 
 
 def misfit_path(why: Exception) -> list[str]:
