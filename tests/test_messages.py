@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from contextlib import suppress
 from typing import Any
 
 import acp_msgspec as acp
@@ -278,7 +279,6 @@ def test_raw_parts_may_hold_numbers_that_no_float_holds(raw: bytes) -> None:
 @pytest.mark.parametrize(
     ("line", "is_answered"),
     [
-        ('{"jsonrpc":"2.0","method":"_x","params":"\x7f","x":"PART"}', False),
         ('{"jsonrpc":"2.0","id":1,"result":["PART"]}', False),
         ('{"jsonrpc":"2.0","method":"_x","params":["PART"]}', False),
         ('{"jsonrpc":"2.0","id":1,"method":"_x","params":["PART"]}', True),
@@ -494,8 +494,6 @@ def test_the_method_of_a_response_is_asked_for_once(rest: bytes, asked: list[Any
         found.append(request_id)
         return "session/new"
 
-    try:
+    with suppress(acp.MessageError):
         v1.decode_agent_message(HEAD + rest, method_of=method_of)
-    except acp.MessageError:
-        pass
     assert found == asked
