@@ -1,6 +1,6 @@
 """Plans of objects: structs, catch-alls, and the unions of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -155,7 +155,7 @@ class Tagged(Struct, frozen=True):
 
     def read(self, value: Any, walk: Walk) -> Any:
         first: Mismatch | None = None
-        plans = self.plans_for(value)
+        plans: Sequence[Plan] = self.plans_for(value)
         if len(plans) > 1:
             # Where nothing fits, the first tells what is wrong.
             plans = [p for p in plans if p.viable(value)] or plans[:1]
