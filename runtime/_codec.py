@@ -1,7 +1,7 @@
 """Decoding and encoding: msgspec first, and the repair walk only where that fails."""
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import msgspec
@@ -9,7 +9,7 @@ from msgspec import DecodeError, ValidationError
 
 from ._hooks import dec_hook
 from ._observe import OnSkip, report
-from ._repair import Skipped, walk_over
+from ._repair import Skipped, misfit_path, walk_over
 from ._variants import enc_hook
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
     try:
         return (_DECODERS.get(type) or _decoder(type))(buf)
     except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-        return walk_over(type, _plain(why, buf), strict=True)[0]
+        return walk_over(type, _plain(why, buf), strict=True, misfit=misfit_path(why))[0]
 
 
 @overload
@@ -173,7 +173,7 @@ def _decoder(kind: Any) -> Callable[[Buffer], Any]:
 
 
 def _second_look(why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
-    return _repaired(_plain(why, buf), kind, unknown, on_skip)
+    return _repaired(_plain(why, buf), kind, unknown, on_skip, misfit_path(why))
 
 
 def _plain(why: Exception, buf: Buffer) -> Any:
@@ -186,8 +186,8 @@ def _plain(why: Exception, buf: Buffer) -> Any:
         raise DecodeError("The JSON is nested too deeply") from None
 
 
-def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
-    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown))
+def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:
+    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown), misfit=misfit)
     if skipped:
         report(skipped, on_skip)
     return out

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, UnsetType
 from ._hooks import Hooked
 from ._marks import Advice, Leniency
 from ._numbers import UINT64_MAX, UInt64
-from ._objects import Choice, Entry, Fields, Remainder, Tagged
+from ._objects import Choice, Entry, Fields, Remainder, Tagged, Whole
 from ._plans import (
     Advised,
     ByHook,
@@ -83,7 +83,7 @@ def _compile(kind: Any) -> Plan:
 
 def _compile_class(kind: type[Any]) -> Plan:
     if issubclass(kind, Struct):
-        return Fields(kind, _struct_entries)
+        return Whole(kind, _struct_entries)
     if issubclass(kind, CatchAll):
         return Remainder(kind, _catch_all_entries)
     if issubclass(kind, Enum):

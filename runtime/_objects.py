@@ -1,12 +1,14 @@
 """Plans of objects: structs, catch-alls, and the unions of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import msgspec
 from msgspec import Struct
 
+from ._hooks import dec_hook
 from ._marks import Leniency
-from ._plans import Advised, Constant, Items, Values
+from ._plans import Advised, Constant, Exact, FreeJson, Items, RawJson, Values
 from ._repair import KEPT, Mismatch, Plan, Walk, candidates, kind_of, shown
 from ._unions import UnionSpec
 from ._variants import CatchAll, UnknownVariant
@@ -26,18 +28,21 @@ class Entry(Struct, frozen=True):
     """Makes the value of a forgiven field; None where there is none."""
 
     def read(self, value: Any, walk: Walk) -> Any:
-        walk.path.append(self.wire)
+        path = walk.path
+        path.append(self.wire)
         if self.leniency is None or self.fallback is None:
             out = self.plan.read(value, walk)
         else:
+            depth, repairs = len(path), len(walk.skipped)
             try:
-                out = walk.attempt(self.plan.read, value)
+                out = self.plan.read(value, walk)
             except Mismatch as why:
+                walk.forget(depth, repairs)
                 if self.leniency is Leniency.ON_NULL and value is not None:
                     raise
                 walk.skip(value, why, "default")
                 out = self.fallback()
-        walk.path.pop()
+        path.pop()
         return out
 
 
@@ -47,7 +52,9 @@ class Fields(Struct):
     kind: type[Any]
     list_entries: Callable[[type[Any]], list[Entry]]
     entries: tuple[Entry, ...] = ()
-    required: tuple[str, ...] = ()
+    steps: tuple[tuple[str, str, frozenset[type[Any]], Entry], ...] = ()
+    """For each entry its names, the classes of values that are taken as they are, and itself."""
+    required: frozenset[str] = frozenset()
     constants: tuple[Entry, ...] = ()
     """The fields that say which variant of an inner union this is."""
     compiled: bool = False
@@ -55,23 +62,31 @@ class Fields(Struct):
     def compile(self) -> None:
         """Find the fields; late, so that types may refer to themselves."""
         self.entries = tuple(self.list_entries(self.kind))
-        self.required = tuple(e.wire for e in self.entries if e.required)
+        self.steps = tuple((e.name, e.wire, _taken_as_is(e.plan), e) for e in self.entries)
+        self.required = frozenset(e.wire for e in self.entries if e.required)
         self.constants = tuple(e for e in self.entries if isinstance(e.plan, Constant))
         self.compiled = True
 
     def read(self, value: Any, walk: Walk) -> Any:
         if not self.compiled:
             self.compile()
+        return self.by_field(value, walk)
+
+    def by_field(self, value: Any, walk: Walk) -> Any:
+        """Read each field by its own plan."""
         if not isinstance(value, dict):
             walk.expected("object", value)
         given = cast("dict[str, Any]", value)
         found: dict[str, Any] = {}
-        for entry in self.entries:
-            raw = given.get(entry.wire, _MISSING)
-            if raw is not _MISSING:
-                found[entry.name] = entry.read(raw, walk)
-            elif entry.required:
-                walk.fail(f"Object missing required field `{entry.wire}`")
+        for name, wire, as_is, entry in self.steps:
+            raw = given.get(wire, _MISSING)
+            if raw is _MISSING:
+                if entry.required:
+                    walk.fail(f"Object missing required field `{wire}`")
+            elif raw.__class__ in as_is:
+                found[name] = raw
+            else:
+                found[name] = entry.read(raw, walk)
         return self.build(given, found, walk)
 
     def build(self, given: dict[str, Any], found: dict[str, Any], walk: Walk) -> Any:
@@ -84,9 +99,31 @@ class Fields(Struct):
         if not isinstance(value, dict):
             return False
         given = cast("dict[str, Any]", value)
-        return all(k in given for k in self.required) and all(
-            c.plan.viable(given[c.wire]) for c in self.constants if c.wire in given
-        )
+        if not self.required <= given.keys():
+            return False
+        for constant in self.constants:
+            if constant.wire in given and not constant.plan.viable(given[constant.wire]):
+                return False
+        return True
+
+
+class Whole(Fields):
+    """A Struct, which msgspec can read by itself where nothing in it is amiss."""
+
+    def read(self, value: Any, walk: Walk) -> Any:
+        if not self.compiled:
+            self.compile()
+        misfit = walk.misfit
+        if misfit:
+            depth = len(walk.path)
+            # What the first misfit seems to be in is not tried. To msgspec alone a constant has a default.
+            seems_fine = depth >= len(misfit) or (depth and str(walk.path[-1]) != misfit[depth])
+            if seems_fine and (not self.constants or self.viable(value)):
+                try:
+                    return msgspec.convert(value, self.kind, dec_hook=dec_hook)
+                except (ValueError, RecursionError):
+                    pass
+        return self.by_field(value, walk)
 
 
 class Remainder(Fields):
@@ -113,15 +150,25 @@ class Tagged(Struct, frozen=True):
 
     spec: UnionSpec
     plan_of: Callable[[Any], Plan]
+    plans: dict[tuple[Any, ...], tuple[Plan, ...]] = {}
+    """The plans of candidates, which are few different ones."""
 
     def read(self, value: Any, walk: Walk) -> Any:
         first: Mismatch | None = None
-        for kind in candidates(self.spec, value):
-            plan = self.plan_of(kind)
+        plans: Sequence[Plan] = self.plans_for(value)
+        if len(plans) > 1:
+            # Where nothing fits, the first tells what is wrong.
+            plans = [p for p in plans if p.viable(value)] or plans[:1]
+            # What the strict pass did not take may be a good value of another type than it tried.
+            if len(walk.misfit) > len(walk.path) > 0:
+                walk.misfit = walk.misfit[: len(walk.path)]
+        for plan in plans:
+            depth, repairs = len(walk.path), len(walk.skipped)
             try:
-                return walk.attempt(plan.read, value)
+                return plan.read(value, walk)
             except Mismatch as why:
-                first = first if first is not None and not plan.viable(value) else why
+                walk.forget(depth, repairs)
+                first = why
         tag_field = self.spec.tag_field
         if tag_field is None:
             raise first or Mismatch("No variant of the union fits", tuple(walk.path))
@@ -139,8 +186,16 @@ class Tagged(Struct, frozen=True):
             walk.fail(f"Expected `str`, got `{kind_of(tag)}`", tag_field)
         return walk.fail(f"Invalid value {shown(tag)}", tag_field)
 
+    def plans_for(self, value: Any) -> tuple[Plan, ...]:
+        """List the plans of the types that `value` may be read as."""
+        kinds = candidates(self.spec, value)
+        found = self.plans.get(kinds)
+        if found is None:
+            found = self.plans[kinds] = tuple(map(self.plan_of, kinds))
+        return found
+
     def viable(self, value: Any) -> bool:
-        return any(self.plan_of(kind).viable(value) for kind in candidates(self.spec, value))
+        return any(p.viable(value) for p in self.plans_for(value))
 
 
 class Choice(Struct, frozen=True):
@@ -150,14 +205,17 @@ class Choice(Struct, frozen=True):
     names: str
 
     def read(self, value: Any, walk: Walk) -> Any:
-        viable = [p for p in self.options if p.viable(value)]
-        for plan in viable[:-1]:
-            try:
-                return walk.attempt(plan.read, value)
-            except Mismatch:
-                continue
-        if viable:
-            return viable[-1].read(value, walk)
+        last: Plan | None = None
+        for plan in self.options:
+            if plan.viable(value):
+                if last is not None:
+                    try:
+                        return walk.attempt(last.read, value)
+                    except Mismatch:
+                        pass
+                last = plan
+        if last is not None:
+            return last.read(value, walk)
         # An object or array of the wrong make: its own plan tells what is wrong with it.
         made_for = (Fields, Tagged, Values) if isinstance(value, dict) else (Items,) if isinstance(value, list) else ()
         for plan in self.options:
@@ -167,3 +225,18 @@ class Choice(Struct, frozen=True):
 
     def viable(self, value: Any) -> bool:
         return any(p.viable(value) for p in self.options)
+
+
+def _taken_as_is(plan: Plan) -> frozenset[type[Any]]:
+    """List the classes of values that a plan gives back unchanged and unchecked."""
+    match plan:
+        case Exact():
+            return frozenset((plan.kind,))
+        case RawJson():
+            return frozenset()
+        case FreeJson():
+            return frozenset((str, bool, int, float, list, dict, type(None)))
+        case Choice() if all(isinstance(p, (Exact, Fields, Items, Values)) for p in plan.options):
+            return frozenset(c for p in plan.options for c in _taken_as_is(p))
+        case _:
+            return frozenset()

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ._repair import Skipped
 
 if TYPE_CHECKING:
@@ -48,3 +50,10 @@ def report(skipped: list[Skipped], on_skip: OnSkip | None) -> None:
             on_skip(entry)
         if _listener is not None:
             _listener(entry)
+
+
+def placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:
+    """Put a batch's index in front of the paths that are reported."""
+    if on_skip is None:
+        return None
+    return lambda skipped: on_skip(msgspec.structs.replace(skipped, path=f"$[{index}]{skipped.path[1:]}"))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
 from ._errors import MessageError
-from ._frames import Frame, Nothing
+from ._frames import Frame, Nothing, frame_by_parts
 from ._hooks import dec_hook
 from ._layer import (
     INVALID_PARAMS,
@@ -23,8 +23,8 @@ from ._layer import (
     field_type,
 )
 from ._numbers import Int64
-from ._observe import OnSkip, report
-from ._repair import Mismatch, Skipped, kind_of, shown, walk_mismatching
+from ._observe import OnSkip, placed, report
+from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -79,16 +79,24 @@ class Reader(Struct, Generic[M]):
     def _is_both(self, method: str) -> bool:
         return method in self.requests and method in self.notifications
 
-    def read(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
-        """Read any message; raise `MessageError` for what is none."""
+    def read(
+        self,
+        buf: Any,
+        method_of: MethodOf | None,
+        unknown: Unknown,
+        on_skip: OnSkip | None,
+        why: Exception | None = None,
+    ) -> M:
+        """Read any message; raise `MessageError` for what is none. `why` is what the strict pass said, if known."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        frame = self._frame(buf)
         try:
-            message, skipped = self._message(self._frame(buf), method_of, unknown)
+            message, skipped = self._message(frame, method_of, unknown, _misfit(why))
         except MessageError:
             raise
         except DecodeError as why:  # a part of the frame is no JSON
-            self._no_json(why)
+            self._no_json(why, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
         read: M = message
@@ -101,26 +109,27 @@ class Reader(Struct, Generic[M]):
         def with_id(buf: bytes, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
             # The type of a result follows from the method, and the method from the id, which is read beforehand.
             comma = buf.find(b",", _ID_AT)
-            if buf[comma + 1 : comma + 3] != b'"r':
+            if buf[comma + 1 : comma + 9] != b'"result"':
                 strict = self.strict
                 try:
                     return strict(buf)
-                except (DecodeError, RecursionError, UnicodeEncodeError):
-                    return self.read(buf, method_of, unknown, on_skip)
+                except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+                    return self.read(buf, method_of, unknown, on_skip, why)
             try:
                 request_id = read_id(buf[_ID_AT:comma])
             except DecodeError:
                 return self.read(buf, method_of, unknown, on_skip)
             method = method_of(request_id)
             decode = answers.get(method) or answer_decoder(method)
+            failed: Exception | None = None
             try:
                 answer = decode(buf)
                 if answer.id == request_id:
                     message: M = answer
                     return message
-            except (DecodeError, RecursionError):
-                pass
-            return self.read(buf, _told(request_id, method, method_of), unknown, on_skip)
+            except (DecodeError, RecursionError) as why:
+                failed = why
+            return self.read(buf, _told(request_id, method, method_of), unknown, on_skip, failed)
 
         def answer_decoder(method: str | None) -> Callable[[Any], Any]:
             known = self.layer.methods.get(method) if method is not None else None
@@ -146,7 +155,7 @@ class Reader(Struct, Generic[M]):
         out: list[Any] = []
         for index, part in enumerate(parts):
             try:
-                out.append(self._one(part, method_of, unknown, _placed(on_skip, index)))
+                out.append(self._one(part, method_of, unknown, placed(on_skip, index)))
             except MessageError as why:
                 out.append(why)
         for index, message in enumerate(out):
@@ -158,8 +167,8 @@ class Reader(Struct, Generic[M]):
         """Read one message of a batch."""
         try:
             return self.strict(raw)
-        except (DecodeError, RecursionError, UnicodeEncodeError):
-            return self.read(raw, method_of, unknown, on_skip)
+        except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+            return self.read(raw, method_of, unknown, on_skip, why)
 
     def _frame(self, buf: Any) -> Frame:
         try:
@@ -169,6 +178,12 @@ class Reader(Struct, Generic[M]):
                 self._no_json(why)
         # Valid JSON so far, but no object, or with a number that no reader takes; the rest may still be no JSON.
         try:
+            return frame_by_parts(buf)
+        except ValidationError:
+            pass
+        except (DecodeError, RecursionError) as why:
+            self._no_json(why)
+        try:
             plain = _PLAIN.decode(buf)
         except ValidationError as why:
             self.layer.fail(INVALID_REQUEST, str(why), answered=True)
@@ -176,18 +191,19 @@ class Reader(Struct, Generic[M]):
             self._no_json(why)
         return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of(plain)}`", answered=True)
 
-    def _no_json(self, why: Exception) -> NoReturn:
+    def _no_json(self, why: Exception, *, answered: bool = True) -> NoReturn:
+        problem = str(why)
         if isinstance(why, RecursionError):
-            self.layer.fail(PARSE_ERROR, "The JSON is nested too deeply", answered=True)
-        if isinstance(why, UnicodeEncodeError):
-            self.layer.fail(PARSE_ERROR, "The text holds a lone surrogate, which is no Unicode text", answered=True)
-        self.layer.fail(PARSE_ERROR, str(why), answered=True)
+            problem = "The JSON is nested too deeply"
+        elif isinstance(why, UnicodeEncodeError):
+            problem = "The text holds a lone surrogate, which is no Unicode text"
+        self.layer.fail(PARSE_ERROR, problem, answered=answered)
 
-    def _message(self, frame: Frame, method_of: MethodOf | None, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+    def _message(
+        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
+    ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
-        is_response = frame.method is UNSET and (frame.result is not UNSET or frame.error is not UNSET)
-        # What looks like a response or a notification is never answered, whatever is wrong with it.
-        answered = not is_response and (frame.id is not UNSET or not isinstance(frame.method, str))
+        is_response = frame.is_response
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
         if frame.jsonrpc != "2.0":
@@ -198,14 +214,14 @@ class Reader(Struct, Generic[M]):
                 path=("jsonrpc",),
                 id=request_id,
                 method=method,
-                answered=answered,
+                answered=frame.may_be_answered,
             )
         if is_response:
-            return self._response(frame, request_id, method_of, unknown)
+            return self._response(frame, request_id, method_of, unknown, misfit)
         if method is None:
             problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
-            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=answered)
-        return self._call(frame, request_id, method, unknown)
+            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=frame.may_be_answered)
+        return self._call(frame, request_id, method, unknown, misfit)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
         if frame.id is UNSET:
@@ -215,15 +231,17 @@ class Reader(Struct, Generic[M]):
         # A refusal of something unreadable bears null, whether or not the schema lets requests do so.
         if is_response and frame.error is not UNSET and frame.id is None:
             return None
-        if type(frame.id) is str:
+        if type(frame.id) is str or (type(frame.id) is int and -(2**63) <= frame.id < 2**63):
             return frame.id
         try:
             return walk_mismatching(self.layer.request_id, frame.id, path=("id",))[0]
         except Mismatch as why:
             method = frame.method if isinstance(frame.method, str) else None
-            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=not is_response)
+            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
-    def _call(self, frame: Frame, request_id: Any, method: str, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+    def _call(
+        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, misfit: list[str]
+    ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         is_request = frame.id is not UNSET
         if method.startswith("_"):
@@ -244,16 +262,14 @@ class Reader(Struct, Generic[M]):
                 answered=is_request,
             )
         try:
-            params, skipped = layer.part(field_type(envelope, "params"), frame.params, "params", unknown)
+            params, skipped = layer.part(field_type(envelope, "params"), frame.params, "params", unknown, misfit)
         except Mismatch as why:
             layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
-        values: dict[str, Any] = {"params": params}
-        if is_request:
-            values["id"] = request_id
-        return envelope(**values), skipped
+        made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
+        return made, skipped
 
     def _response(
-        self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown
+        self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         if frame.result is not UNSET and frame.error is not UNSET:
@@ -265,19 +281,18 @@ class Reader(Struct, Generic[M]):
                 return layer.error_response(id=request_id, error=error), skipped
             if method is None and isinstance(frame.result, Raw):
                 return layer.response(id=request_id, result=checked(frame.result)), []
-            result, skipped = layer.result(method or "", frame.result, unknown)
+            result, skipped = layer.result(method or "", frame.result, unknown, misfit)
         except Mismatch as why:
             layer.fail(None, why.message, path=why.path, id=request_id, method=method)
         return layer.response(id=request_id, result=result), skipped
 
 
+def _misfit(why: Exception | None) -> list[str]:
+    """Find the path of what the strict pass did not take, if that is in the params or the result."""
+    steps = misfit_path(why) if isinstance(why, ValidationError) else []
+    return steps if len(steps) > 1 and steps[1] in ("params", "result") else []
+
+
 def _told(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
     """Remember a method, as it may be told only once; a line that has two ids counts as the last."""
     return lambda other: method if other == request_id else method_of(other)
-
-
-def _placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:
-    """Put a batch's index in front of the paths that are reported."""
-    if on_skip is None:
-        return None
-    return lambda skipped: on_skip(msgspec.structs.replace(skipped, path=f"$[{index}]{skipped.path[1:]}"))

@@ -74,3 +74,10 @@ def test_the_beginnings_of_lines_that_are_too_long() -> None:
         splitter.feed(b"xyz" * 100)
     assert caught.value.starts == ((b"xyz" * 100)[:256],)
     assert splitter.feed(b"more\nok\n") == [b"ok"]
+
+
+def test_a_limit_is_in_bytes_whatever_a_memoryview_counts_in() -> None:
+    data = memoryview(b"a\n" + b"b" * 13 + b"\n").cast("I")
+    with pytest.raises(acp.LineTooLong) as caught:
+        acp.LineSplitter(limit=8).feed(data)
+    assert caught.value.lines == [b"a"]

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from contextlib import suppress
 from typing import Any
 
 import acp_msgspec as acp
@@ -13,7 +14,11 @@ from msgspec import UNSET, Raw
 from generator.source import is_array, is_object
 from tests.support import ROOT, same
 
-CASES = [json.loads(line) for line in (ROOT / "tests" / "messages.jsonl").read_text(encoding="utf-8").splitlines()]
+CASES = [
+    json.loads(line)
+    for name in ("messages.jsonl", "families.jsonl")
+    for line in (ROOT / "tests" / name).read_text(encoding="utf-8").splitlines()
+]
 DEFAULTS: tuple[Any, ...] = (None, "other", "pending", [], {})
 
 
@@ -258,6 +263,34 @@ def test_extensions_keep_their_params_byte_for_byte() -> None:
     assert acp.encode(kept) == acp.encode(message)
 
 
+@pytest.mark.parametrize("raw", [b"1E400", b'{"a":-1e999, "b":[1E400]}'])
+def test_raw_parts_may_hold_numbers_that_no_float_holds(raw: bytes) -> None:
+    note = v1.decode_agent_message(b'{"jsonrpc":"2.0","method":"_x","params":' + raw + b"}")
+    assert isinstance(note, v1.ExtensionNotification)
+    assert isinstance(note.params, Raw)
+    assert bytes(note.params) == raw
+    answer = v1.decode_agent_message(b'{"jsonrpc":"2.0","id":1,"result":' + raw + b"}")
+    assert isinstance(answer, v1.Response)
+    assert bytes(answer.result) == bytes(v1.decode_result("_x", raw)) == raw
+    with pytest.raises(acp.MessageError):
+        v1.decode_agent_message(b'{"jsonrpc":"2.0","method":"_x","params":[1E400,"\xff"]}')
+
+
+@pytest.mark.parametrize(
+    ("line", "is_answered"),
+    [
+        ('{"jsonrpc":"2.0","id":1,"result":["PART"]}', False),
+        ('{"jsonrpc":"2.0","method":"_x","params":["PART"]}', False),
+        ('{"jsonrpc":"2.0","id":1,"method":"_x","params":["PART"]}', True),
+    ],
+)
+def test_a_part_that_is_no_json_is_answered_as_the_message_would_be(line: str, is_answered: bool) -> None:
+    with pytest.raises(acp.MessageError) as caught:
+        v1.decode_agent_message(line.encode().replace(b"PART", b"\xff"))
+    assert caught.value.code == PARSE
+    assert (caught.value.reply is not None) == is_answered
+
+
 def test_a_method_of_both_kinds_and_sides() -> None:
     params = '"params":{"connectionId":"c","method":"tools/list"}'
     for decode in (v1_unstable.decode_client_message, v1_unstable.decode_agent_message):
@@ -426,6 +459,11 @@ METHOD_OF = {1: "session/new", "a,b": "session/new", 2: "initialize"}
         HEAD + b'2,"result":{"protocolVersion":1,"agentCapabilities":4}}',
         HEAD + b'1 ,"result":null}',
         HEAD.rstrip(b":") + b' "result"',
+        HEAD + b'1,"result":{"sessionId":"s","configOptions":[1]}}',
+        HEAD + b'1,"result":null}',
+        HEAD + b'1,"results":{},"method":"session/update","params":{}}',
+        HEAD + b'1,"r":{},"method":"fs/read_text_file","params":{"sessionId":"s","path":"/a"}}',
+        HEAD + b'1,"result":{"sessionId":"\\ud800"}}',
     ],
 )
 def test_the_quick_way_for_responses_gives_what_the_careful_one_gives(line: bytes) -> None:
@@ -437,3 +475,27 @@ def test_the_quick_way_for_responses_gives_what_the_careful_one_gives(line: byte
             found.append((str(why), why.id, why.method, why.code, why.path))
     assert found[0] == found[1]
     assert type(found[0]) is type(found[1])
+
+
+@pytest.mark.parametrize(
+    ("rest", "asked"),
+    [
+        (b'1,"result":{"sessionId":"s"}}', [1]),
+        (b'1,"result":{"sessionId":5}}', [1]),
+        (b'1,"result":null}', [1]),
+        (b'"a,b","result":{}}', ["a,b"]),
+        (b'1,"r":{},"method":"fs/read_text_file","params":{"sessionId":"s","path":"/a"}}', []),
+        (b'1,"results":{}}', []),
+        (b'1.5,"result":{}}', []),
+    ],
+)
+def test_the_method_of_a_response_is_asked_for_once(rest: bytes, asked: list[Any]) -> None:
+    found: list[Any] = []
+
+    def method_of(request_id: Any) -> str:
+        found.append(request_id)
+        return "session/new"
+
+    with suppress(acp.MessageError):
+        v1.decode_agent_message(HEAD + rest, method_of=method_of)
+    assert found == asked

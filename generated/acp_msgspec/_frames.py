@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError
 
 
 class Frame(Struct):
@@ -14,6 +15,58 @@ class Frame(Struct):
     params: Raw | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
+
+    @property
+    def is_response(self) -> bool:
+        """Whether the message answers a request, as far as its keys tell."""
+        return self.method is UNSET and (self.result is not UNSET or self.error is not UNSET)
+
+    @property
+    def may_be_answered(self) -> bool:
+        """Say no to what looks like a response or a notification, whatever is wrong with it."""
+        if isinstance(self.method, str):
+            return self.id is not UNSET
+        return self.result is UNSET and self.error is UNSET
+
+
+class _Parts(Struct):
+    """A message whose parts nobody has looked into."""
+
+    jsonrpc: Raw | UnsetType = UNSET
+    id: Raw | UnsetType = UNSET
+    method: Raw | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+_PARTS = msgspec.json.Decoder(_Parts)
+_PLAIN = msgspec.json.Decoder()
+
+
+def frame_by_parts(buf: Any) -> Frame:
+    """Read a frame that has a number which no reader takes; infinity stands for the part with that number.
+
+    Raises `msgspec.ValidationError` for what is no object, and `msgspec.DecodeError` for what is no JSON.
+    """
+    parts = _PARTS.decode(buf)
+    return Frame(
+        _readable(parts.jsonrpc),
+        _readable(parts.id),
+        _readable(parts.method),
+        parts.params,
+        parts.result,
+        parts.error,
+    )
+
+
+def _readable(part: Raw | UnsetType) -> Any:
+    if part is UNSET:
+        return UNSET
+    try:
+        return _PLAIN.decode(part)
+    except ValidationError:
+        return float("inf")
 
 
 class Nothing(Struct, tag_field="method", tag=""):

@@ -39,11 +39,12 @@ class LineSplitter:
 
     def feed(self, data: bytes | bytearray | memoryview, /) -> list[bytes]:
         """Take the next bytes and give the lines that they complete; raise `LineTooLong` where one is."""
-        *ended, rest = bytes(data).split(b"\n")
+        chunk = bytes(data)  # whose length is in bytes, whatever items a memoryview has
+        *ended, rest = chunk.split(b"\n")
         lines: list[bytes] = []
         starts: list[bytes] = []
         # Only the first line of a chunk may have begun before it; what a chunk holds whole fits if the chunk does.
-        fits = self.limit is None or len(data) <= self.limit
+        fits = self.limit is None or len(chunk) <= self.limit
         for piece in ended[:1] if fits else ended:
             self._add(piece, starts)
             if not self._skipping:

@@ -1,6 +1,6 @@
 """The message layer of one schema: its classes, its methods, and how the parts of a message are read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn
 
 import msgspec
@@ -10,7 +10,7 @@ from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
 from ._methods import Method
 from ._observe import OnSkip, report
-from ._repair import Mismatch, Skipped, Step, json_path, walk_mismatching
+from ._repair import Mismatch, Skipped, Step, json_path, misfit_path, walk_mismatching
 from ._unions import spec_of
 from ._variants import enc_hook
 
@@ -26,6 +26,7 @@ TITLES = {
 }
 
 _PLAIN = msgspec.json.Decoder()
+_UNREAD_FLOATS = msgspec.json.Decoder(float_hook=str)
 
 
 class Layer(Struct):
@@ -89,22 +90,27 @@ class Layer(Struct):
         reply = self.refusal(id, code, detail) if answered and code is not None else None
         raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
 
-    def part(self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+    def part(
+        self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown, misfit: Sequence[str] = ()
+    ) -> tuple[Any, list[Skipped]]:
         """Read params or a result; absent and null stand for an empty object where no key is required.
+
+        `misfit` is where in the message the strict pass has failed already, if it has; that is about time alone.
 
         Raises `Mismatch` with a path from the message's root.
         """
         if raw is UNSET or bytes(raw).strip() == b"null":
             return _from_nothing(kind, key, absent=raw is UNSET)
-        try:
-            return strict_decoder(kind)(raw), []
-        except (ValidationError, RecursionError):
-            pass
+        if not misfit:
+            try:
+                return strict_decoder(kind)(raw), []
+            except (ValidationError, RecursionError) as why:
+                misfit = ("$", key, *misfit_path(why)[1:])
         try:
             plain = _PLAIN.decode(raw)
         except RecursionError:
             raise Mismatch("The JSON is nested too deeply", (key,)) from None
-        value, skipped = walk_mismatching(kind, plain, keep_unknown=unknown == "keep", path=(key,))
+        value, skipped = walk_mismatching(kind, plain, keep_unknown=unknown == "keep", path=(key,), misfit=misfit)
         return value, skipped
 
     def envelope_of(self, params: Any, *, of_request: bool) -> type[Any]:
@@ -123,20 +129,25 @@ class Layer(Struct):
             for kind in _classes(field_type(envelope, "params")):
                 self.carriers.setdefault((kind, of_request), envelope)
 
-    def result(self, method: str, raw: Raw | UnsetType, unknown: Unknown) -> tuple[Any, list[Skipped]]:
+    def result(
+        self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = ()
+    ) -> tuple[Any, list[Skipped]]:
         """Read the result that answers a request for `method`."""
         known = self.methods.get(method)
         if known is None or known.response is None:
             if method.startswith("_") and isinstance(raw, Raw):
                 return checked(raw), []
             raise ValueError(f"{method!r} is no request of this protocol")
-        return self.part(known.response, raw, "result", unknown)
+        return self.part(known.response, raw, "result", unknown, misfit)
 
 
 def checked(raw: Raw) -> Raw:
     """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
     try:
-        _PLAIN.decode(raw)
+        try:
+            _PLAIN.decode(raw)
+        except ValidationError:  # a number that no float holds, which is JSON all the same
+            _UNREAD_FLOATS.decode(raw)
     except RecursionError:
         raise DecodeError("The JSON is nested too deeply") from None
     return raw.copy()

@@ -202,15 +202,19 @@ class Items(Struct, frozen=True):
         if not isinstance(value, list | tuple):
             walk.expected("array", value)
         out: list[Any] = []
+        path, read = walk.path, self.item.read
+        depth = len(path) + 1
         for index, entry in enumerate(cast("list[Any]", value)):
-            walk.path.append(index)
+            path.append(index)
+            repairs = len(walk.skipped)
             try:
-                out.append(walk.attempt(self.item.read, entry))
+                out.append(read(entry, walk))
             except Mismatch as why:
+                walk.forget(depth, repairs)
                 if not self.skips:
                     raise
                 walk.skip(entry, why, "dropped")
-            walk.path.pop()
+            path.pop()
         return out
 
     def viable(self, value: Any) -> bool:

@@ -1,10 +1,12 @@
 """The second look at a value that did not decode strictly: repair what the schema forgives, place the rest.
 
 A plan is compiled once per type from its annotations. Plans read plain JSON values (what `msgspec.json.decode` gives
-without a type), so a walk is linear in the size of the message and never converts a nested value twice.
+without a type). Objects that are fine msgspec converts whole; the walk goes into the others, field by field. An object
+is thus looked at once for each object around it, whose depth the schema bounds, so a walk is linear in the size of the
+message.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal, NoReturn, Protocol
 
@@ -52,18 +54,23 @@ class Walk(Struct):
     keep_unknown: bool = False
     sending: bool = False
     """Whether the value is about to be sent, so that the schema's advice counts."""
+    misfit: Sequence[str] = ()
+    """Where the strict pass found the first misfit, if the value comes from JSON text.
+
+    Of such a value msgspec takes for fine what is fine, and no more, wherever it stands.
+    """
     path: list[Step] = []
     skipped: list[Skipped] = []
     causes: list[tuple[str, tuple[Step, ...]]] = []
     """The message and the path of each mismatch that was repaired."""
 
-    def whole(self, plan: "Plan", value: Any) -> Any:
+    def whole(self, kind: Any, value: Any) -> Any:
         """Read the outermost value.
 
         A strict walk repairs, too, and refuses what it has repaired: a union must not take the next variant for one
         that would do with a repair.
         """
-        out = plan.read(value, self)
+        out = _late.plan_of(kind).read(value, self)
         if self.strict and self.causes:
             raise Mismatch(*self.causes[0])
         return out
@@ -82,14 +89,18 @@ class Walk(Struct):
         try:
             return read(value, self)
         except Mismatch:
-            del self.path[depth:]
-            del self.skipped[repairs:], self.causes[repairs:]
+            self.forget(depth, repairs)
             raise
+
+    def forget(self, depth: int, repairs: int) -> None:
+        """Go back to where the path was of length `depth`, and so many repairs had been made."""
+        del self.path[depth:]
+        del self.skipped[repairs:], self.causes[repairs:]
 
     def skip(self, value: Any, why: Mismatch, action: Literal["default", "dropped"]) -> None:
         """Record a repair of the current value."""
-        below = json_path(why.path[len(self.path) :])
-        error = why.message if below == "$" else f"{why.message} - at `{below}`"
+        below = why.path[len(self.path) :]
+        error = f"{why.message} - at `{json_path(below)}`" if below else why.message
         if self.strict:
             self.causes.append((why.message, why.path))
         self.skipped.append(Skipped(json_path(self.path), value, error, action))
@@ -107,25 +118,22 @@ class Plan(Protocol):
         ...
 
 
+_KINDS: dict[Any, str] = {
+    type(None): "null",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    list: "array",
+    tuple: "array",
+    dict: "object",
+}
+
+
 def kind_of(value: Any) -> str:
     """Name the JSON type of a plain value, as msgspec's messages do."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "bool"
-        case int():
-            return "int"
-        case float():
-            return "float"
-        case str():
-            return "str"
-        case list() | tuple():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return type(value).__name__
+    name = _KINDS.get(value.__class__)
+    return name or next((n for k, n in _KINDS.items() if isinstance(value, k)), type(value).__name__)
 
 
 LONG = 100
@@ -147,23 +155,35 @@ def shown(value: Any) -> str:
 
 def json_path(path: list[Step] | tuple[Step, ...]) -> str:
     """Write a path as `$.a.b[0]`; keys that are no identifiers stand in brackets, long ones are cut."""
-    steps = [cut(s) if isinstance(s, str) else s for s in path]
-    return "$" + "".join(f".{s}" if isinstance(s, str) and s.isidentifier() else f"[{s!r}]" for s in steps)
+    out = "$"
+    for step in path:
+        if isinstance(step, int):
+            out += f"[{step}]"
+        else:
+            out += f".{step}" if len(step) <= LONG and step.isidentifier() else f"[{cut(step)!r}]"
+    return out
 
 
-def candidates(spec: UnionSpec, value: Any) -> Iterator[Any]:
+def misfit_path(why: Exception) -> list[str]:
+    """List the steps of the path at the end of what msgspec says, beginning with `$`, which stands for the value."""
+    _, _, path = str(why).rpartition(" - at `")
+    return path[:-1].replace("[", ".").replace("]", "").split(".") if path.startswith("$") else ["$"]
+
+
+def candidates(spec: UnionSpec, value: Any) -> tuple[Any, ...]:
     """List the types that `value` may be read as, in the order in which they are tried."""
     if isinstance(value, dict) and spec.tag_field is not None:
         tag = value.get(spec.tag_field)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(tag, str):
-            yield from spec.tagged.get(tag, spec.catch_alls)
-    yield from spec.fallbacks
+            tagged = spec.tagged.get(tag, spec.catch_alls)
+            return tagged + spec.fallbacks if spec.fallbacks else tagged
+    return spec.fallbacks
 
 
 def read_strictly(kind: Any, value: Any) -> Any:
     """Read one type inside msgspec's strict pass, or raise `ValueError`."""
     try:
-        return Walk(strict=True).whole(_late.plan_of(kind), value)
+        return Walk(strict=True).whole(kind, value)
     except Mismatch as why:
         raise ValueError(why.message) from None
 
@@ -197,21 +217,23 @@ def read_union(spec: UnionSpec, value: Any) -> Any:
 
 
 def walk_mismatching(
-    kind: Any, value: Any, *, keep_unknown: bool = False, path: tuple[Step, ...] = ()
+    kind: Any, value: Any, *, keep_unknown: bool = False, path: tuple[Step, ...] = (), misfit: Sequence[str] = ()
 ) -> tuple[Any, list[Skipped]]:
     """Read the plain `value`, which stands at `path`, as `kind`; list the repairs or raise `Mismatch`."""
-    walk = Walk(keep_unknown=keep_unknown, path=list(path))
+    walk = Walk(keep_unknown=keep_unknown, path=list(path), misfit=misfit)
     try:
         return _late.plan_of(kind).read(value, walk), walk.skipped
     except RecursionError:
         raise Mismatch("The value is nested too deeply", path) from None
 
 
-def walk_over(kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False) -> tuple[Any, list[Skipped]]:
+def walk_over(
+    kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False, misfit: Sequence[str] = ()
+) -> tuple[Any, list[Skipped]]:
     """Read the plain `value` as `kind` and list the repairs; raise `msgspec.ValidationError` with a path."""
-    walk = Walk(strict, keep_unknown)
+    walk = Walk(strict, keep_unknown, misfit=misfit)
     try:
-        return walk.whole(_late.plan_of(kind), value), walk.skipped
+        return walk.whole(kind, value), walk.skipped
     except Mismatch as why:
         raise msgspec.ValidationError(str(why)) from None
     except RecursionError:

@@ -20,8 +20,6 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
 
     Raises `msgspec.ValidationError` with the JSON path of the first misfit.
     """
-    from ._compile import plan_of
-
     kind = obj.__class__ if type is None else type
     try:
         plain = msgspec.to_builtins(obj, enc_hook=_plain)
@@ -33,7 +31,7 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
     except RecursionError:
         raise ValidationError("The object is nested too deeply") from None
     try:
-        Walk(strict=True, sending=True).whole(plan_of(kind), plain)
+        Walk(strict=True, sending=True).whole(kind, plain)
     except Mismatch as why:
         raise ValidationError(str(why)) from None
 

@@ -888,7 +888,8 @@ def decode_client_message(
     """Read one message that a client sent, as an agent does.
 
     `method_of` gives the method of the request that an id belongs to, or None; without it the result of a response
-    stays `msgspec.Raw`. `unknown` and `on_skip` are as for `decode`.
+    stays `msgspec.Raw`. It may be asked about a line that then turns out to be bad, so it should only look the id up.
+    `unknown` and `on_skip` are as for `decode`.
 
     Raises `MessageError`, which knows the reply to send.
     """
@@ -899,8 +900,8 @@ def decode_client_message(
     strict = _FROM_CLIENT.strict
     try:
         return strict(buf)
-    except (DecodeError, RecursionError, UnicodeEncodeError):
-        return _FROM_CLIENT.read(buf, method_of, unknown, on_skip)
+    except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+        return _FROM_CLIENT.read(buf, method_of, unknown, on_skip, why)
 
 
 def decode_client_batch(
@@ -924,7 +925,8 @@ def decode_agent_message(
     """Read one message that an agent sent, as a client does.
 
     `method_of` gives the method of the request that an id belongs to, or None; without it the result of a response
-    stays `msgspec.Raw`. `unknown` and `on_skip` are as for `decode`.
+    stays `msgspec.Raw`. It may be asked about a line that then turns out to be bad, so it should only look the id up.
+    `unknown` and `on_skip` are as for `decode`.
 
     Raises `MessageError`, which knows the reply to send.
     """
@@ -935,8 +937,8 @@ def decode_agent_message(
     strict = _FROM_AGENT.strict
     try:
         return strict(buf)
-    except (DecodeError, RecursionError, UnicodeEncodeError):
-        return _FROM_AGENT.read(buf, method_of, unknown, on_skip)
+    except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+        return _FROM_AGENT.read(buf, method_of, unknown, on_skip, why)
 
 
 def decode_agent_batch(
