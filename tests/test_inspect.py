@@ -562,3 +562,19 @@ def test_any_bytes_are_shown(inspect: Inspect, parts: list[bytes]) -> None:
 def test_no_rule_is_stale() -> None:
     modules = [importlib.import_module(f"acp_msgspec.{label}") for label in LABELS]
     assert [name for name in SUMMARIES.RULES if not any(hasattr(module, name) for module in modules)] == []
+
+
+def test_the_guide_tells_every_key(inspect: Inspect) -> None:
+    page = (ROOT / "docs" / "guides" / "tools.md").read_text(encoding="utf-8")
+    described = {
+        kind: _keys(page, start) for kind, start in (("message", "A\nmessage has:"), ("summary", "The summary has:"))
+    }
+    run = inspect.json(message(id=1, method="initialize", params={"protocolVersion": 1}))
+    assert {*run.messages[0]} - {"type"} == described["message"]
+    assert {*run.summary} - {"type"} == described["summary"]
+
+
+def _keys(page: str, start: str) -> set[str]:
+    """List the keys in the first column of the table behind a sentence."""
+    table = page.partition(start)[2].strip().partition("\n\n")[0]
+    return {key for row in table.splitlines() for key in re.findall(r"`(\w+)`", row.split("|")[1])}

@@ -67,7 +67,7 @@ class TextView:
 
     def note(self, what: str) -> None:
         """Write a remark on the log itself."""
-        self._write(self._paint(f"       # {safe(what)}", "dim") + "\n")
+        self._write(self._paint(f"# {safe(what)}", "dim") + "\n")
 
     def close(self, totals: Totals) -> None:
         """Write the closing summary."""
