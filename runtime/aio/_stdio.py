@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import select
 import selectors
 import stat
 import sys
@@ -111,6 +112,15 @@ class _Stdio:
             self._output = _Output(self._flow)
             output, target = self._output, os.fdopen(os.dup(self._streams.output), "wb", buffering=0)
             self._writer, _ = await loop.connect_write_pipe(lambda: output, target)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody can write any more."""
+        if self._closed or not hasattr(select, "poll"):
+            return self._closed
+        poll = select.poll()
+        poll.register(self._streams.input, 0)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))
 
     async def receive(self) -> Sequence[bytes]:
         while self._reader is None and not self._closed and not self._lines.is_ready:

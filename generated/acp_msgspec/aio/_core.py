@@ -146,7 +146,9 @@ class Core:
     def tell(self, problem: Problem) -> None:
         """Report a problem to the owner, or else log it."""
         if self.options.on_problem is None:
-            _LOG.warning("%s: %s", problem.kind.value, problem.detail, exc_info=problem.error)
+            # What a peer did wrong has no place in this program that a traceback could show.
+            is_local = problem.kind in (ProblemKind.HANDLER, ProblemKind.HOOK)
+            _LOG.warning("%s: %s", problem.kind.value, problem.detail, exc_info=problem.error if is_local else None)
             return
         try:
             self.options.on_problem(problem)

@@ -125,6 +125,11 @@ class ProcessTransport:
             name = f"signal {-status}"
         return f"the process was killed by {name}"
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process has ended, though something that it wrote may not have been received."""
+        return self._protocol.exited.is_set()
+
     async def receive(self) -> Sequence[bytes]:
         """Give the lines that the process wrote."""
         lines = await self._protocol.lines.take()
