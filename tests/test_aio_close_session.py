@@ -8,7 +8,18 @@ import pytest
 from acp_msgspec import aio, v1
 
 from tests.aio_support import RawPeer, run
-from tests.test_aio_turn_cancel import CANCELLED, DENIED, END, OTHER, SELECTED, SESSION, User, Worker, permission, prompt
+from tests.test_aio_turn_cancel import (
+    CANCELLED,
+    DENIED,
+    END,
+    OTHER,
+    SELECTED,
+    SESSION,
+    User,
+    Worker,
+    permission,
+    prompt,
+)
 
 CLOSE = v1.CloseSessionRequest(session_id=SESSION)
 CLOSED = v1.CloseSessionResponse()

@@ -193,7 +193,7 @@ class Connection(Generic[H]):
         """
         self._check_open()
         if self._outbox.put(_wire.extension_notification(extension_method(method), params)):
-            await self._outbox.room()
+            await self._core.inbox.wait_for(self._outbox.room)
 
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
@@ -209,7 +209,7 @@ class Connection(Generic[H]):
         if method == rules.cancels:
             rules.cancelled(typed)
         if is_over:
-            await self._outbox.room()
+            await self._core.inbox.wait_for(self._outbox.room)
 
     async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None) -> Any:
         self._check_open()

@@ -160,7 +160,6 @@ class _Terminal(asyncio.SubprocessProtocol):
         """Whether something else of the group may run."""
 
     async def start(self, wanted: Command, env: Mapping[str, str] | None, *, shell: bool) -> None:
-        loop = asyncio.get_running_loop()
         whole = {**(os.environ if env is None else env), **wanted.env}
         choices: dict[str, Any] = {
             "stdin": asyncio.subprocess.DEVNULL,
@@ -170,14 +169,27 @@ class _Terminal(asyncio.SubprocessProtocol):
             "env": whole,
             "start_new_session": True,
         }
+        loop = asyncio.get_running_loop()
+        if shell and not wanted.args:
+            starting = loop.create_task(loop.subprocess_shell(lambda: self, wanted.command, **choices))
+        else:
+            starting = loop.create_task(loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices))
         try:
-            if shell and not wanted.args:
-                await loop.subprocess_shell(lambda: self, wanted.command, **choices)
-            else:
-                await loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices)
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # To cut the start short would leave what the command has started by then.
+            starting.add_done_callback(self._discard)
+            await asyncio.wait([starting])
+            raise
         except (OSError, ValueError) as why:
             detail = getattr(why, "strerror", None) or str(why)
             raise _refused(wanted.command, f"it cannot be started: {detail.lower()}") from None
+
+    def _discard(self, starting: asyncio.Task[Any]) -> None:
+        """End a command that nobody waits for."""
+        if not starting.cancelled() and starting.exception() is None:
+            self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+            starting.result()[0].close()
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport

@@ -63,6 +63,7 @@ class Core:
         self.tasks = [create(reading), create(self.outbox.run()), create(self.inbox.run())]
         self.tasks[0].add_done_callback(self._stream_ended)
         self.tasks[1].add_done_callback(self._stream_ended)
+        self.tasks[2].add_done_callback(self._stream_ended)
 
     def is_own(self, task: asyncio.Task[Any] | None) -> bool:
         """Say whether a task belongs to the connection, so that its end cannot wait for it."""
@@ -74,6 +75,8 @@ class Core:
         why = task.exception()
         if task is self.tasks[1]:
             self.end(f"the connection broke: {self.outbox.broken or why}", is_ours=False)
+        elif task is self.tasks[2]:
+            self.end(f"a handler raised {why!r}", is_ours=True)
         else:
             self.end(task.result() if why is None else f"reading failed: {why!r}", is_ours=False)
 
@@ -166,14 +169,21 @@ class Core:
     def _trace_out(self, data: bytes) -> None:
         self.trace("out", data)
 
+    def _is_end(self, why: BaseException) -> bool:
+        """Say whether a handler failed for no other reason than the end of this connection, which its owner knows."""
+        return self.closed is not None and isinstance(why, ConnectionClosed)
+
     def _notification_failed(self, deed: Deed, why: BaseException) -> None:
+        if self._is_end(why):
+            return
         name = getattr(deed, "__name__", "of a notification")
         detail = f"The handler {name} raised {named(why)}"
         self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
 
-    def _request_failed(self, request: Incoming, why: Exception) -> InternalError:
+    def _request_failed(self, request: Incoming, why: BaseException) -> InternalError:
         detail = f"The handler of {request.method} raised {named(why)}"
-        self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request.id, method=request.method, error=why))
+        if not self._is_end(why):
+            self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request.id, method=request.method, error=why))
         data = {"detail": type(why).__name__}
         if self.options.debug:
             data["traceback"] = "".join(traceback.format_exception(why))
