@@ -61,7 +61,7 @@ def test_a_handshake_and_what_it_forbids() -> None:
         async with aio.AgentConnection(there, Quick()), aio.ClientConnection(here) as client:
             await client.call("initialize", {"protocolVersion": 1})
             assert client.handshake is not None
-            assert client.handshake.request == v1.InitializeRequest(protocol_version=v1.ProtocolVersion(1))
+            assert client.handshake.request == v1.InitializeRequest(protocol_version=1)
             with pytest.raises(aio.NotAdvertised, match="image"):
                 await client.call("session/prompt", IMAGE)
             assert await client.call("session/prompt", IMAGE, force=True) == END

@@ -43,8 +43,8 @@ class Files:
     - `keep_line_ends`: a file all of whose lines end with CRLF keeps these when text with LF is written to it.
 
     A file is written beside its place and then put there in one step, so that nobody sees half of it; it keeps its
-    permissions. Missing folders are made. Something that has two names as a hard link cannot be told from any other file:
-    below the root it is served, and what is written parts it from its other name. The work is done in threads.
+    permissions. Missing folders are made. A hard link to a file elsewhere cannot be told from other files: it is
+    served, and what is written parts it from the other one. The work is done in threads.
     """
 
     def __init__(

@@ -164,7 +164,7 @@ class Requests:
             if isinstance(why, ENDS):
                 self.answer(request, answer)
                 if request.task is not None:
-                    request.task.add_done_callback(asyncio.Task.exception)  # the loop raises it, nobody else looks
+                    request.task.add_done_callback(lambda task: task.exception())  # the loop raises it
                 raise
             return answer
 

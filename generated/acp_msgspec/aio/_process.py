@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from ._lines import Lines, write_lines
+from ._start import started
 from ._transport import Flow
 
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
@@ -220,11 +221,13 @@ async def spawn(
         raise ValueError("The command must be a list: the program and its arguments")
     loop = asyncio.get_running_loop()
     lines = Lines(limit)
-    transport, protocol = await loop.subprocess_exec(
-        lambda: _Protocol(lines, on_stderr),
-        *(os.fspath(part) for part in command),
-        cwd=cwd,
-        env=env,
-        start_new_session=True,
+    transport, protocol = await started(
+        loop.subprocess_exec(
+            lambda: _Protocol(lines, on_stderr),
+            *(os.fspath(part) for part in command),
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
     )
     return ProcessTransport(transport, protocol, grace)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from .._errors import InvalidParams, ResourceNotFound
 from ._output import Tail
+from ._start import started
 
 LIMIT = 1024 * 1024
 PIPE = 1024 * 1024
@@ -170,26 +171,14 @@ class _Terminal(asyncio.SubprocessProtocol):
             "start_new_session": True,
         }
         loop = asyncio.get_running_loop()
-        if shell and not wanted.args:
-            starting = loop.create_task(loop.subprocess_shell(lambda: self, wanted.command, **choices))
-        else:
-            starting = loop.create_task(loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices))
         try:
-            await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # To cut the start short would leave what the command has started by then.
-            starting.add_done_callback(self._discard)
-            await asyncio.wait([starting])
-            raise
+            if shell and not wanted.args:
+                await started(loop.subprocess_shell(lambda: self, wanted.command, **choices))
+            else:
+                await started(loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices))
         except (OSError, ValueError) as why:
             detail = getattr(why, "strerror", None) or str(why)
             raise _refused(wanted.command, f"it cannot be started: {detail.lower()}") from None
-
-    def _discard(self, starting: asyncio.Task[Any]) -> None:
-        """End a command that nobody waits for."""
-        if not starting.cancelled() and starting.exception() is None:
-            self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-            starting.result()[0].close()
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport

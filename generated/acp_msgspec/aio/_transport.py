@@ -25,9 +25,9 @@ class Transport(Protocol):
 
     A message is the UTF-8 text of one JSON value; what is sent has no line break in it. One task receives and another
     one sends.
-    Three more attributes are read where a transport has them. For `ConnectionClosed`: `reason`, a text that says why the
-    stream ended, and `returncode`, the exit status of the peer's process. `is_gone` says whether the peer has ended,
-    even if not all that it sent was received: while handlers are stuck nothing is received, and the end goes unseen.
+    Three more attributes are read where a transport has them. `reason`, a text that says why the stream ended, and
+    `returncode`, the exit status of the peer's process, are for `ConnectionClosed`. `is_gone` says whether the peer has
+    ended, be there something left to receive or not: while handlers are stuck nothing is received.
     """
 
     async def receive(self) -> Sequence[bytes]:
