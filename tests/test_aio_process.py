@@ -315,3 +315,12 @@ def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
             assert await gone(int(pid))
 
     run(turn())
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_program_without_standard_input_or_output_is_told(closed: str) -> None:
+    """Their numbers belong to something else then, such as the loop."""
+    command = f"exec {sys.executable} -m tests.aio_child {closed}"
+    ran = subprocess.run(["/bin/sh", "-c", command], cwd=ROOT, env=ENV, stderr=subprocess.PIPE, timeout=30, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.decode().splitlines()[-1].endswith("There is no standard input or no standard output")

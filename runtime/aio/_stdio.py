@@ -1,6 +1,7 @@
 """The transport of a program that was started by its peer: its own standard input and output."""
 
 import asyncio
+import errno
 import os
 import select
 import selectors
@@ -63,6 +64,9 @@ class _Streams:
     """The two descriptors that the connection has for itself, and the places where they came from."""
 
     def __init__(self) -> None:
+        if sys.__stdin__ is None or sys.__stdout__ is None:
+            # They were closed when the program started, so that something else has their numbers: the loop, most likely.
+            raise OSError(errno.EBADF, "There is no standard input or no standard output")
         with suppress(AttributeError, OSError, ValueError):  # there may be no `sys.stdout`, or a closed one
             sys.stdout.flush()
         self.input = os.dup(STDIN)
@@ -179,6 +183,8 @@ async def stdio(*, limit: int | None = None) -> Transport:
     `limit` is the greatest length of a line in bytes, None for no limit. Until the transport is closed, all else that
     writes to standard output, `print` included, comes out on standard error, and what reads from standard input finds
     it empty; so do the programs that are started meanwhile. There can be one such transport at a time.
+
+    Raises `OSError` where the program was started without either.
     """
     made = _Stdio(Lines(limit), _Streams())
     try:
