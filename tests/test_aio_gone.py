@@ -121,3 +121,33 @@ def test_of_a_websocket() -> None:
             assert "closed the connection" in await ended(transport)
 
     run(turn())
+
+
+def test_calls_fail_though_a_request_does_not_end() -> None:
+    class Stubborn(aio.Agent):
+        release = asyncio.Event()
+
+        async def extension_request(self, method: str, params: Raw, /) -> Any:
+            while not self.release.is_set():
+                try:
+                    await self.release.wait()
+                except asyncio.CancelledError:
+                    continue
+
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        await there.send([ASK % 1])
+        problems: list[aio.Problem] = []
+        async with aio.AgentConnection(here, Stubborn(), on_problem=problems.append) as conn:
+            call = asyncio.ensure_future(conn.extension_call("_x/call"))
+            await there.receive()
+            await there.close()
+            ending = asyncio.ensure_future(conn.wait_closed())
+            await asyncio.wait([call, ending], return_when=asyncio.FIRST_COMPLETED)
+            assert isinstance(call.exception(), aio.ConnectionClosed)
+            assert not ending.done()
+            assert not problems  # nobody has lost patience with the handler
+            Stubborn.release.set()
+            await ending
+
+    run(turn())

@@ -4,6 +4,7 @@ import asyncio
 import warnings
 from typing import Any
 
+import acp_msgspec as acp
 import pytest
 from acp_msgspec import aio, v1
 from msgspec import Raw
@@ -53,6 +54,16 @@ def test_what_does_not_fit_is_not_sent(method: str, params: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a coroutine that nobody awaits
         run(turn())
+
+
+def test_what_does_not_fit_elsewhere_is_for_the_peer_to_refuse() -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        async with aio.AgentConnection(there, Quick(), on_problem=lambda _: None), aio.ClientConnection(here) as client:
+            with pytest.raises(acp.InvalidParams):
+                await client.call("session/set_mode", {"sessionId": 4})
+
+    run(turn())
 
 
 def test_a_handshake_and_what_it_forbids() -> None:

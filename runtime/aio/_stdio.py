@@ -65,7 +65,7 @@ class _Streams:
 
     def __init__(self) -> None:
         if sys.__stdin__ is None or sys.__stdout__ is None:
-            # They were closed when the program started, so that something else has their numbers: the loop, most likely.
+            # They were closed when the program started, and something else has their numbers, most likely the loop.
             raise OSError(errno.EBADF, "There is no standard input or no standard output")
         with suppress(AttributeError, OSError, ValueError):  # there may be no `sys.stdout`, or a closed one
             sys.stdout.flush()

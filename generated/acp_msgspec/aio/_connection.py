@@ -153,7 +153,8 @@ class Connection(Generic[H]):
 
         Raises `RequestError` for an error of the peer, `MessageError` for an answer that does not fit, `TimeoutError`,
         `NotAdvertised` for what the peer does not support, and `ConnectionClosed` where the connection ended. `params`
-        may be plain JSON, and raise `TypeError` where they do not fit the method.
+        may be plain JSON; those of `initialize`, `session/prompt` and `session/close` raise `TypeError` if they do not
+        fit, as the connection itself has to understand them.
         """
         rules = self._rules
         typed = rules.typed(method, params)

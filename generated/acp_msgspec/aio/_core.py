@@ -120,6 +120,7 @@ class Core:
     async def _finish_work(self, *, is_ours: bool) -> None:
         if not is_ours:
             await self._within_grace(self._finish_reading())
+            self.calls.fail_all(self.failure)  # handlers may take their time to end
         # A handler that needed nothing more than its turn has answered by now.
         self.requests.close()
         await self._wait_for(self.requests.tasks)
@@ -149,14 +150,22 @@ class Core:
     def tell(self, problem: Problem) -> None:
         """Report a problem to the owner, or else log it."""
         if self.options.on_problem is None:
-            # What a peer did wrong has no place in this program that a traceback could show.
-            is_local = problem.kind in (ProblemKind.HANDLER, ProblemKind.HOOK)
-            _LOG.warning("%s: %s", problem.kind.value, problem.detail, exc_info=problem.error if is_local else None)
+            self._log(problem)
             return
         try:
             self.options.on_problem(problem)
         except Exception:
             _LOG.exception("on_problem raised")
+
+    def _log(self, problem: Problem) -> None:
+        # What a peer did wrong has no place in this program that a traceback could show.
+        is_local = problem.kind in (ProblemKind.HANDLER, ProblemKind.HOOK)
+        # Many handlers may fail for the end of the connection, which the owner knows of.
+        is_end = self.closed is not None and isinstance(problem.error, ConnectionClosed)
+        error = problem.error if is_local and not is_end else None
+        _LOG.log(
+            logging.DEBUG if is_end else logging.WARNING, "%s: %s", problem.kind.value, problem.detail, exc_info=error
+        )
 
     def trace(self, direction: Direction, data: bytes) -> None:
         """Show a message to the owner's hook."""
@@ -169,21 +178,14 @@ class Core:
     def _trace_out(self, data: bytes) -> None:
         self.trace("out", data)
 
-    def _is_end(self, why: BaseException) -> bool:
-        """Say whether a handler failed for no other reason than the end of this connection, which its owner knows."""
-        return self.closed is not None and isinstance(why, ConnectionClosed)
-
     def _notification_failed(self, deed: Deed, why: BaseException) -> None:
-        if self._is_end(why):
-            return
         name = getattr(deed, "__name__", "of a notification")
         detail = f"The handler {name} raised {named(why)}"
         self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
 
     def _request_failed(self, request: Incoming, why: BaseException) -> InternalError:
         detail = f"The handler of {request.method} raised {named(why)}"
-        if not self._is_end(why):
-            self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request.id, method=request.method, error=why))
+        self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request.id, method=request.method, error=why))
         data = {"detail": type(why).__name__}
         if self.options.debug:
             data["traceback"] = "".join(traceback.format_exception(why))

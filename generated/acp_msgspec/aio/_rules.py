@@ -48,9 +48,10 @@ class Rules:
             self.served = _Served(handler, wrappers)
 
     def typed(self, method: str, params: Any) -> Any:
-        """Give the params of a method as its class, also where they are plain JSON; others are not for the rules.
+        """Give the params of a method as its class, also where they are plain JSON.
 
-        Raises `TypeError` for what does not fit.
+        Raises `TypeError` where they do not fit and the rules have to know what they say; other methods may be sent
+        with anything.
         """
         kind = self._kinds.get(method)
         if kind is None or params.__class__ is kind:
@@ -58,6 +59,8 @@ class Rules:
         try:
             return decode_with_repairs(encode(params), type=kind, unknown="keep")[0]
         except (DecodeError, ValidationError) as why:
+            if method not in self.watched and method != self.cancels:
+                return params
             raise TypeError(f"These params do not fit {method}: {why}") from None
 
     async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
