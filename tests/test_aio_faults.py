@@ -5,6 +5,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import re
 import signal
@@ -241,3 +242,21 @@ def test_nesting_without_end(depth: int) -> None:
             assert [(await peer.next()).get("error", {}).get("code") for _ in range(3)] == [-32700, -32700, None]
 
     run(turn())
+
+
+def test_the_log_shows_a_traceback_for_what_failed_here_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        peer = RawPeer(here)
+        async with aio.AgentConnection(there, Faulty()):
+            prompt = {"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {"sessionId": 5}}
+            for bad in (prompt, b"noise", {"jsonrpc": "2.0", "id": 2, "method": "no"}):
+                await peer.send(bad)
+                assert "error" in await peer.next()
+            await peer.send({"jsonrpc": "2.0", "id": 3, "method": "_x/raise"})
+            assert "error" in await peer.next()
+
+    with caplog.at_level(logging.WARNING, "acp_msgspec.aio"):
+        run(turn())
+    told = [(record.getMessage().partition(":")[0], bool(record.exc_info)) for record in caplog.records]
+    assert told == [("unfit", False), ("unreadable", False), ("unknown_method", False), ("handler", True)]

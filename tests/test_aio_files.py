@@ -113,7 +113,7 @@ def test_paths_that_are_none(root: Path) -> None:
     for path in ("a.txt", "", ".", "./a.txt", "~/a.txt"):
         assert refused(files, path) == "the path is not absolute"
     assert refused(files, f"{root}/a\0b") == "a path has no NUL in it"
-    assert refused(files, root / ("x" * 300)) == "the name is too long"
+    assert refused(files, root / ("x" * 300)) == "the name is too long, or there are too many folders"
     assert "characters" in refused(files, f"{root}/\ud800")
 
 
@@ -398,3 +398,22 @@ def test_a_client_serves_files(root: Path) -> None:
                     await agent.fs_read_text_file(missing)
 
     run(turn())
+
+
+def test_a_way_through_too_many_folders_is_refused(root: Path) -> None:
+    """Each folder on the way is held open, and there are only so many descriptors."""
+    if not PATHS.CAN_WALK:
+        return
+    long = "/".join("d" * 1000)
+    assert "too many folders" in refused_write(aio.Files(root), f"{root}/{long}")
+    assert not (root / "d").exists()
+    assert "too many folders" in refused(aio.Files(root), f"{root}/{long}")
+    (root / "link").symlink_to(long)
+    assert "too many folders" in refused(aio.Files(root), root / "link")
+
+
+def test_a_file_that_an_agent_wrote_runs_with_nobody_elses_rights(root: Path) -> None:
+    script = root / "a.txt"
+    script.chmod(0o4755)
+    run(aio.Files(root).write(str(script), "mine"))
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755

@@ -297,3 +297,30 @@ def test_an_unfinished_last_line_counts() -> None:
     )
     assert ran.stdout.startswith(b'{"jsonrpc":"2.0","id":1,"result":[1]}\n')
     assert acp.LineSplitter().feed(ran.stdout)[-1] == b"after the end"
+
+
+def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    async def turn() -> None:
+        pids = tmp_path / "pids"
+        line = f"sleep 3598 & echo $! >> {pids}; wait"
+        for wait in (0, 0.0005, 0.001, 0.002, 0.003, 0.005):
+            starting = asyncio.create_task(aio.spawn(["/bin/sh", "-c", line]))
+            await asyncio.sleep(wait)
+            starting.cancel()
+            await asyncio.wait([starting])
+            if not starting.cancelled():
+                await starting.result().close()
+        await asyncio.sleep(0.2)  # for what should not be there
+        for pid in pids.read_text(encoding="utf-8").split() if pids.exists() else ():
+            assert await gone(int(pid))
+
+    run(turn())
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_program_without_standard_input_or_output_is_told(closed: str) -> None:
+    """Their numbers belong to something else then, such as the loop."""
+    command = f"exec {sys.executable} -m tests.aio_child {closed}"
+    ran = subprocess.run(["/bin/sh", "-c", command], cwd=ROOT, env=ENV, stderr=subprocess.PIPE, timeout=30, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.decode().splitlines()[-1].endswith("There is no standard input or no standard output")

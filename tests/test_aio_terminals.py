@@ -456,3 +456,20 @@ def test_a_process_that_ends_as_it_is_killed() -> None:
             await terminals.release(SESSION, terminal)
 
     run(turn())
+
+
+def test_a_command_whose_start_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    async def turn() -> None:
+        terminals = aio.Terminals(tmp_path, shell=True)
+        for wait in (0, 0.0005, 0.001, 0.002, 0.003, 0.005):
+            creating = asyncio.create_task(terminals.create("s", "sleep 3599 & echo $! >> pids; wait"))
+            await asyncio.sleep(wait)
+            creating.cancel()
+            await asyncio.wait([creating])
+        await terminals.close()
+        await asyncio.sleep(0.2)  # for what should not be there
+        pids = tmp_path / "pids"
+        for pid in pids.read_text(encoding="utf-8").split() if pids.exists() else ():
+            await gone(int(pid))
+
+    run(turn())

@@ -8,7 +8,7 @@ from generator.emit.views import doc_lines
 from generator.model import Method, Module, Need
 from generator.names import method_names
 
-FIXED = ("ErrorResponse", "ExtensionNotification", "ExtensionRequest", "Response", "decode_agent_batch",
+FIXED = ("ErrorResponse", "ExtensionNotification", "ExtensionRequest", "METHODS", "Response", "decode_agent_batch",
          "decode_agent_message", "decode_client_batch", "decode_client_message")  # fmt: skip
 """What is always imported from the message layer."""
 ALWAYS = frozenset({*FIXED, "Any", "ClassVar", "Connection", "Raw", "Side", "MethodNotFound"})

@@ -8,7 +8,8 @@ from generator.model import Definition, Enumeration, Field, Module, Named, Nulla
 from generator.names import member_of
 
 INITIALIZE = "initialize"
-PROMPT, CANCEL, ASK, UPDATE = "session/prompt", "session/cancel", "session/request_permission", "session/update"
+PROMPT, CANCEL, CLOSE = "session/prompt", "session/cancel", "session/close"
+ASK, UPDATE = "session/request_permission", "session/update"
 FILES = {
     "fs/read_text_file": ({"sessionId", "path", "line", "limit"}, {"content"}),
     "fs/write_text_file": ({"sessionId", "path", "content"}, set[str]()),
@@ -133,6 +134,10 @@ class Protocol:
         params = [m.request if m and m.request else m.notification if m else None for m in methods]
         return all("sessionId" in self._fields(p) for p in params)
 
+    def _has_close(self) -> bool:
+        method = self._methods.get(CLOSE)
+        return method is not None and method.handled_by == ("agent",) and "sessionId" in self._fields(method.request)
+
     def _agent_turn(self) -> str | None:
         prompt = self._methods.get(PROMPT)
         answer = self._fields(prompt.response if prompt else None).get("stopReason")
@@ -143,7 +148,8 @@ class Protocol:
             return None
         self.uses |= {"AgentTurn", reason.name, str(prompt.response)}
         made = f"{prompt.response}(stop_reason={reason.name}.{member_of('cancelled', None)})"
-        return f'AgentTurn("{prompt.key}", "{self._methods[CANCEL].key}", lambda: {made})'
+        close = f', close="{self._methods[CLOSE].key}", base=Agent' if self._has_close() else ""
+        return f'AgentTurn("{prompt.key}", "{self._methods[CANCEL].key}", lambda: {made}{close})'
 
     def _client_turn(self, permissions: dict[str, str] | None) -> str | None:
         if permissions is None or not self._has_cancel():
@@ -152,7 +158,8 @@ class Protocol:
         cancelled = f"lambda: {permissions['result']}(outcome={permissions['cancelled']}())"
         idle = self._idle()
         ends = f', "{self._methods[UPDATE].key}", {self._use(idle)}' if idle else ""
-        return f'ClientTurn("{PROMPT}", "{CANCEL}", "{self._methods[ASK].key}", {cancelled}{ends})'
+        close = f', close="{CLOSE}"' if self._has_close() else ""
+        return f'ClientTurn("{PROMPT}", "{CANCEL}", "{self._methods[ASK].key}", {cancelled}{ends}{close})'
 
     def _idle(self) -> str | None:
         """Find the update that says that a session is idle."""

@@ -99,7 +99,14 @@ class Calls:
         return self._abandoned.pop(request_id, self) is None
 
     def fail_all(self, why: Callable[[], Exception], turn: int | None = None) -> None:
-        """Fail the calls, or those of one turn only."""
+        """Fail the calls, or those of one turn only.
+
+        All calls means the end: an answer that came, but waits for the handlers before it, is delivered then.
+        """
+        if turn is None:
+            for deed, result in self._inbox.queue:
+                if isinstance(getattr(deed, "__self__", None), Call):
+                    deed(result)
         for request_id, call in list(self.pending.items()):
             if turn is None or call.turn == turn:
                 del self.pending[request_id]

@@ -152,16 +152,19 @@ class Connection(Generic[H]):
         cancelled at the peer as well, and its late answer is dropped.
 
         Raises `RequestError` for an error of the peer, `MessageError` for an answer that does not fit, `TimeoutError`,
-        `NotAdvertised` for what the peer does not support, and `ConnectionClosed` where the connection ended.
+        `NotAdvertised` for what the peer does not support, and `ConnectionClosed` where the connection ended. `params`
+        may be plain JSON; those of `initialize`, `session/prompt` and `session/close` raise `TypeError` if they do not
+        fit, as the connection itself has to understand them.
         """
         rules = self._rules
+        typed = rules.typed(method, params)
         if rules.gate is not None and not force:
-            rules.gate(method, params)
+            rules.gate(method, typed)
         tail = self._tails.get(method)
         if tail is None:
             tail = self._tails[method] = _wire.request_tail(method)
         if method in rules.watched:
-            return await rules.watch(method, params, self._call(method, tail, params, timeout))
+            return await rules.watch(method, typed, self._call(method, tail, params, timeout))
         return await self._call(method, tail, params, timeout)
 
     async def extension_call(self, method: str, params: Any = UNSET, *, timeout: float | None = None) -> Raw:
@@ -191,12 +194,13 @@ class Connection(Generic[H]):
         """
         self._check_open()
         if self._outbox.put(_wire.extension_notification(extension_method(method), params)):
-            await self._outbox.room()
+            await self._core.inbox.wait_for(self._outbox.room)
 
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
+        typed = rules.typed(method, params)
         if rules.gate is not None and not force:
-            rules.gate(method, params)
+            rules.gate(method, typed)
         head = self._heads.get(method)
         if head is None:
             head = self._heads[method] = _wire.notification_head(method)
@@ -204,9 +208,9 @@ class Connection(Generic[H]):
         self._check_open()
         is_over = self._outbox.put(data)
         if method == rules.cancels:
-            rules.cancelled(params)
+            rules.cancelled(typed)
         if is_over:
-            await self._outbox.room()
+            await self._core.inbox.wait_for(self._outbox.room)
 
     async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None) -> Any:
         self._check_open()

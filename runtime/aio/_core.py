@@ -63,6 +63,7 @@ class Core:
         self.tasks = [create(reading), create(self.outbox.run()), create(self.inbox.run())]
         self.tasks[0].add_done_callback(self._stream_ended)
         self.tasks[1].add_done_callback(self._stream_ended)
+        self.tasks[2].add_done_callback(self._stream_ended)
 
     def is_own(self, task: asyncio.Task[Any] | None) -> bool:
         """Say whether a task belongs to the connection, so that its end cannot wait for it."""
@@ -74,6 +75,8 @@ class Core:
         why = task.exception()
         if task is self.tasks[1]:
             self.end(f"the connection broke: {self.outbox.broken or why}", is_ours=False)
+        elif task is self.tasks[2]:
+            self.end(f"a handler raised {why!r}", is_ours=True)
         else:
             self.end(task.result() if why is None else f"reading failed: {why!r}", is_ours=False)
 
@@ -117,6 +120,7 @@ class Core:
     async def _finish_work(self, *, is_ours: bool) -> None:
         if not is_ours:
             await self._within_grace(self._finish_reading())
+            self.calls.fail_all(self.failure)  # handlers may take their time to end
         # A handler that needed nothing more than its turn has answered by now.
         self.requests.close()
         await self._wait_for(self.requests.tasks)
@@ -146,12 +150,22 @@ class Core:
     def tell(self, problem: Problem) -> None:
         """Report a problem to the owner, or else log it."""
         if self.options.on_problem is None:
-            _LOG.warning("%s: %s", problem.kind.value, problem.detail, exc_info=problem.error)
+            self._log(problem)
             return
         try:
             self.options.on_problem(problem)
         except Exception:
             _LOG.exception("on_problem raised")
+
+    def _log(self, problem: Problem) -> None:
+        # What a peer did wrong has no place in this program that a traceback could show.
+        is_local = problem.kind in (ProblemKind.HANDLER, ProblemKind.HOOK)
+        # Many handlers may fail for the end of the connection, which the owner knows of.
+        is_end = self.closed is not None and isinstance(problem.error, ConnectionClosed)
+        error = problem.error if is_local and not is_end else None
+        _LOG.log(
+            logging.DEBUG if is_end else logging.WARNING, "%s: %s", problem.kind.value, problem.detail, exc_info=error
+        )
 
     def trace(self, direction: Direction, data: bytes) -> None:
         """Show a message to the owner's hook."""
@@ -169,7 +183,7 @@ class Core:
         detail = f"The handler {name} raised {named(why)}"
         self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
 
-    def _request_failed(self, request: Incoming, why: Exception) -> InternalError:
+    def _request_failed(self, request: Incoming, why: BaseException) -> InternalError:
         detail = f"The handler of {request.method} raised {named(why)}"
         self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request.id, method=request.method, error=why))
         data = {"detail": type(why).__name__}

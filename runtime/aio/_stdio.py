@@ -1,7 +1,9 @@
 """The transport of a program that was started by its peer: its own standard input and output."""
 
 import asyncio
+import errno
 import os
+import select
 import selectors
 import stat
 import sys
@@ -62,6 +64,9 @@ class _Streams:
     """The two descriptors that the connection has for itself, and the places where they came from."""
 
     def __init__(self) -> None:
+        if sys.__stdin__ is None or sys.__stdout__ is None:
+            # They were closed when the program started, and something else has their numbers, most likely the loop.
+            raise OSError(errno.EBADF, "There is no standard input or no standard output")
         with suppress(AttributeError, OSError, ValueError):  # there may be no `sys.stdout`, or a closed one
             sys.stdout.flush()
         self.input = os.dup(STDIN)
@@ -111,6 +116,15 @@ class _Stdio:
             self._output = _Output(self._flow)
             output, target = self._output, os.fdopen(os.dup(self._streams.output), "wb", buffering=0)
             self._writer, _ = await loop.connect_write_pipe(lambda: output, target)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody can write any more."""
+        if self._closed or not hasattr(select, "poll"):
+            return self._closed
+        poll = select.poll()
+        poll.register(self._streams.input, 0)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))
 
     async def receive(self) -> Sequence[bytes]:
         while self._reader is None and not self._closed and not self._lines.is_ready:
@@ -169,6 +183,8 @@ async def stdio(*, limit: int | None = None) -> Transport:
     `limit` is the greatest length of a line in bytes, None for no limit. Until the transport is closed, all else that
     writes to standard output, `print` included, comes out on standard error, and what reads from standard input finds
     it empty; so do the programs that are started meanwhile. There can be one such transport at a time.
+
+    Raises `OSError` where the program was started without either.
     """
     made = _Stdio(Lines(limit), _Streams())
     try:

@@ -25,8 +25,9 @@ class Transport(Protocol):
 
     A message is the UTF-8 text of one JSON value; what is sent has no line break in it. One task receives and another
     one sends.
-    Two more attributes are read where a transport has them, for `ConnectionClosed`: `reason`, a text that says why the
-    stream ended, and `returncode`, the exit status of the peer's process.
+    Three more attributes are read where a transport has them. `reason`, a text that says why the stream ended, and
+    `returncode`, the exit status of the peer's process, are for `ConnectionClosed`. `is_gone` says whether the peer has
+    ended, be there something left to receive or not: while handlers are stuck nothing is received.
     """
 
     async def receive(self) -> Sequence[bytes]:
@@ -116,6 +117,10 @@ class _MemoryEnd:
         self._in = incoming
         self._out = outgoing
         self._limit = limit
+
+    @property
+    def is_gone(self) -> bool:
+        return self._in.closed
 
     async def receive(self) -> Sequence[bytes]:
         pipe = self._in

@@ -21,7 +21,7 @@ _REFUSED = {
     errno.EROFS: "the file system is read-only",
     errno.EISDIR: "it is a folder",
     errno.ELOOP: "it is a link, or there are too many of them",
-    errno.ENAMETOOLONG: "the name is too long",
+    errno.ENAMETOOLONG: "the name is too long, or there are too many folders",
     errno.EEXIST: "there is something in its way",
     errno.ENXIO: "it is no ordinary file",
 }
@@ -43,7 +43,8 @@ class Files:
     - `keep_line_ends`: a file all of whose lines end with CRLF keeps these when text with LF is written to it.
 
     A file is written beside its place and then put there in one step, so that nobody sees half of it; it keeps its
-    mode. Missing folders are made. The work is done in threads.
+    permissions. Missing folders are made. A hard link to a file elsewhere cannot be told from other files: it is
+    served, and what is written parts it from the other one. The work is done in threads.
     """
 
     def __init__(
@@ -147,7 +148,7 @@ def _replace(place: Place, data: bytes, found: os.stat_result | None) -> None:
         with os.fdopen(number, "wb") as file:
             file.write(data)
             if found is not None and hasattr(os, "fchmod"):
-                os.fchmod(number, stat.S_IMODE(found.st_mode))
+                os.fchmod(number, found.st_mode & 0o777)
         place.replace_by(fresh)
     except BaseException:
         fresh.remove()

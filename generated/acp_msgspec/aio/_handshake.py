@@ -115,7 +115,7 @@ def settled(asked: int, spoken: tuple[int, ...]) -> int:
     return asked if asked in spoken else max(spoken)
 
 
-def is_overridden(handler: object, base: type, name: str) -> bool:
+def is_overridden(handler: object, base: type | None, name: str) -> bool:
     """Say whether an object has a method of its own where its base class has one that only refuses."""
     found = getattr(handler, name, None)
     return found is not None and getattr(found, "__func__", found) is not getattr(base, name, None)

@@ -16,6 +16,8 @@ Turns are numbered for all connections together, so that one's turn is never tak
 """
 _TURNS = count(1)
 
+ENDS = (KeyboardInterrupt, SystemExit)
+"""What ends the loop that it is raised in, and so the connection."""
 BYTES = 8 * 1024 * 1024
 """Over so many bytes read since the inbox was last empty, reading waits until it is."""
 
@@ -28,7 +30,19 @@ class Inbox:
     answer, which may be behind them.
     """
 
-    __slots__ = ("_bound", "_empty", "_failed", "_room", "_stopping", "_wake", "bytes", "queue", "turn", "wanted")
+    __slots__ = (
+        "_bound",
+        "_empty",
+        "_failed",
+        "_over",
+        "_room",
+        "_stopping",
+        "_wake",
+        "bytes",
+        "queue",
+        "turn",
+        "wanted",
+    )
 
     def __init__(self, bound: int, failed: Callable[[Deed, BaseException], None]) -> None:
         """Start empty; `failed` is told of deeds that raise."""
@@ -44,6 +58,7 @@ class Inbox:
         self._room: asyncio.Future[None] | None = None
         self._empty: asyncio.Future[None] | None = None
         self._stopping = False
+        self._over = False
 
     @property
     def is_idle(self) -> bool:
@@ -73,9 +88,26 @@ class Inbox:
             await self._room
             self._room = None
 
+    async def wait_for(self, room: Callable[[], Awaitable[None]]) -> None:
+        """Wait until the peer has taken something; where the running handler waits for that, reading goes on.
+
+        The peer may itself wait for this side to read.
+        """
+        turn = TURN.get()
+        if not turn or turn != self.turn:
+            await room()
+            return
+        self.wanted += 1
+        self.release()
+        try:
+            await room()
+        finally:
+            if turn == self.turn:
+                self.wanted -= 1
+
     async def drained(self) -> None:
         """Wait until nothing waits or runs."""
-        while not self.is_idle:
+        while not self.is_idle and not self._over:
             self._empty = asyncio.get_running_loop().create_future()
             await self._empty
 
@@ -85,6 +117,19 @@ class Inbox:
 
     async def run(self) -> None:
         """Do the deeds until cancelled."""
+        try:
+            await self._run()
+        finally:
+            self._over = True
+            self.turn = self.wanted = 0
+            self.release()
+            self._tell_empty()
+
+    def _tell_empty(self) -> None:
+        if self._empty is not None and not self._empty.done():
+            self._empty.set_result(None)
+
+    async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         queue, bound = self.queue, self._bound
         while True:
@@ -97,18 +142,22 @@ class Inbox:
                     todo = deed(argument)
                     if todo is not None:
                         await todo
-                except Exception as why:
-                    self._failed(deed, why)
-                except asyncio.CancelledError as why:
-                    # A handler that awaits what somebody else cancelled does not end the connection.
-                    if self._stopping:
+                except BaseException as why:
+                    if self._is_end(why):
                         raise
                     self._failed(deed, why)
+                    if isinstance(why, ENDS):
+                        raise
                 if self._room is not None and len(queue) <= bound // 2 and self.bytes <= BYTES:
                     self.release()
             self.turn = self.bytes = self.wanted = 0
             self.release()
-            if self._empty is not None and not self._empty.done():
-                self._empty.set_result(None)
+            self._tell_empty()
             self._wake = loop.create_future()
             await self._wake
+
+    def _is_end(self, why: BaseException) -> bool:
+        """Say whether the worker itself was cancelled: a handler that awaits what somebody else cancelled goes on."""
+        task = asyncio.current_task()
+        is_own = task is not None and task.cancelling() > 0
+        return isinstance(why, asyncio.CancelledError) and (self._stopping or is_own)

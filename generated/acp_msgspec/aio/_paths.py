@@ -16,6 +16,8 @@ from msgspec import Struct
 
 LINKS = 40
 """So many links are followed on one way."""
+DEPTH = 128
+"""So many folders a way may go down; each of them is kept open while it is walked."""
 CAN_WALK = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FOLDER = sum(getattr(os, flag, 0) for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH"))
 
@@ -153,6 +155,8 @@ class _Walk:
 
     def go(self) -> Place:
         while self._todo:
+            if len(self._folders) + len(self._todo) > DEPTH:
+                raise OSError(errno.ENAMETOOLONG, "Too many folders")
             name = self._todo.pop()
             if name in ("", "."):
                 continue

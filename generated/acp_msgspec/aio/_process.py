@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from ._lines import Lines, write_lines
+from ._start import started
 from ._transport import Flow
 
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
@@ -125,6 +126,11 @@ class ProcessTransport:
             name = f"signal {-status}"
         return f"the process was killed by {name}"
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process has ended, though something that it wrote may not have been received."""
+        return self._protocol.exited.is_set()
+
     async def receive(self) -> Sequence[bytes]:
         """Give the lines that the process wrote."""
         lines = await self._protocol.lines.take()
@@ -215,11 +221,13 @@ async def spawn(
         raise ValueError("The command must be a list: the program and its arguments")
     loop = asyncio.get_running_loop()
     lines = Lines(limit)
-    transport, protocol = await loop.subprocess_exec(
-        lambda: _Protocol(lines, on_stderr),
-        *(os.fspath(part) for part in command),
-        cwd=cwd,
-        env=env,
-        start_new_session=True,
+    transport, protocol = await started(
+        loop.subprocess_exec(
+            lambda: _Protocol(lines, on_stderr),
+            *(os.fspath(part) for part in command),
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
     )
     return ProcessTransport(transport, protocol, grace)

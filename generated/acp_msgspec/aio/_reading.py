@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -18,6 +19,10 @@ from ._transport import MessageTooLong
 
 _ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x80-\xff]*")')
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
+LOOK = 1.0
+"""So many seconds pass between two looks whether a peer is gone, while nothing is read from it."""
+LEFT = 8 * 1024 * 1024
+"""So many bytes that a peer left behind are read even where there is no room, as the end is behind them."""
 OWED = 1024 * 1024
 """Over so many bytes of refusals that the peer does not take, nothing more is read from it."""
 
@@ -31,6 +36,8 @@ class Reading:
         self._side = side
         self._handlers = handlers_of(handler, side)
         self._fresh: list[Incoming] = []
+        self._is_gone = False
+        self._left = LEFT
 
     async def run(self) -> str:
         """Read until the stream ends, and say why it did."""
@@ -51,12 +58,28 @@ class Reading:
                 for data in messages:
                     core.trace("in", data)
             await self._read_all(messages)
-            inbox.bytes += sum(map(len, messages))
+            size = sum(map(len, messages))
+            inbox.bytes += size
+            if self._is_gone:
+                self._left -= size
             self._go_on()
             if inbox.is_full:
-                await inbox.room()
+                await self._wait_for(inbox.room)
             if core.outbox.owed > OWED:
                 await core.outbox.room()
+
+    async def _wait_for(self, room: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Wait for room; say whether there is some, or else the peer is gone and what it left has to be read first.
+
+        A handler that is stuck must not hide the end of the connection.
+        """
+        while not self._is_gone or self._left <= 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await room()
+                    return True
+            self._is_gone = bool(getattr(self._core.transport, "is_gone", False))
+        return False
 
     async def _read_all(self, messages: Any) -> None:
         core, side = self._core, self._side
@@ -135,7 +158,8 @@ class Reading:
         while core.requests.is_full and not core.calls.pending:
             self._go_on()
             core.calls.added = core.requests.release
-            await core.requests.room()
+            if not await self._wait_for(core.requests.room):
+                break
         request = Incoming(message.id, message.method, handler, params, sink)
         if core.requests.accept(request):
             self._fresh.append(request)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from .._errors import InternalError, InvalidRequest, RequestCancelled, RequestError
 from . import _wire
-from ._inbox import Deed
+from ._inbox import ENDS, Deed
 from ._outbox import Outbox
 
 HELD = 1000
@@ -52,7 +52,7 @@ class Incoming(Struct, eq=False):
 class Requests:
     """The requests under way and those that wait for one of them to end."""
 
-    def __init__(self, outbox: Outbox, bound: int, failed: Callable[[Incoming, Exception], InternalError]) -> None:
+    def __init__(self, outbox: Outbox, bound: int, failed: Callable[[Incoming, BaseException], InternalError]) -> None:
         """Start with none; `failed` makes the answer for a handler that raised."""
         self._outbox = outbox
         self._bound = bound
@@ -159,8 +159,14 @@ class Requests:
             if self._closing:
                 raise
             return _wire.refusal(request.id, RequestCancelled())
-        except Exception as why:
-            return _wire.refusal(request.id, self._failed(request, why))
+        except BaseException as why:  # whatever it is, the request must be answered
+            answer = _wire.refusal(request.id, self._failed(request, why))
+            if isinstance(why, ENDS):
+                self.answer(request, answer)
+                if request.task is not None:
+                    request.task.add_done_callback(lambda task: task.exception())  # the loop raises it
+                raise
+            return answer
 
     def _ended(self, request: Incoming) -> None:
         self._known.pop(request.key, None)

@@ -3,6 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from msgspec import DecodeError, ValidationError
+
+from .._codec import decode_with_repairs, encode
 from ._core import Core, named
 from ._handshake import Gate, Handshake
 from ._problems import Problem, ProblemKind
@@ -28,6 +31,7 @@ class Rules:
         """The notification that ends a turn when it is sent."""
         self._side = side
         self._core = core
+        self._kinds = {name: m.request or m.notification for name, m in side.methods.items()}
         self._questions: Questions | None = None
         wrappers: dict[str, Wrapper] = {} if side.peer == "agent" else {INITIALIZE: self._initialize}
         match side.turn:
@@ -36,21 +40,39 @@ class Rules:
             case ClientTurn():
                 self._questions = Questions(side.turn, self._tell)
                 wrappers |= self._questions.wrappers
-                self.watched.add(side.turn.prompt)
+                self.watched |= {side.turn.prompt, side.turn.close} - {""}
                 self.cancels = side.turn.cancel
             case None:
                 pass
         if handler is not None and wrappers:
             self.served = _Served(handler, wrappers)
 
+    def typed(self, method: str, params: Any) -> Any:
+        """Give the params of a method as its class, also where they are plain JSON.
+
+        Raises `TypeError` where they do not fit and the rules have to know what they say; other methods may be sent
+        with anything.
+        """
+        kind = self._kinds.get(method)
+        if kind is None or params.__class__ is kind:
+            return params
+        try:
+            return decode_with_repairs(encode(params), type=kind, unknown="keep")[0]
+        except (DecodeError, ValidationError) as why:
+            if method not in self.watched and method != self.cancels:
+                return params
+            raise TypeError(f"These params do not fit {method}: {why}") from None
+
     async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
         """Wait for the answer to a call that matters here."""
-        if method != INITIALIZE:
-            assert self._questions is not None
-            return await self._questions.during(params.session_id, answer)
-        result = await answer
-        self._note(params, result)
-        return result
+        if method == INITIALIZE:
+            result = await answer
+            self._note(params, result)
+            return result
+        assert self._questions is not None
+        if method == self._questions.turn.close:
+            return await self._questions.closing(params.session_id, answer)
+        return await self._questions.during(params.session_id, answer)
 
     def cancelled(self, params: Any) -> None:
         """Hear that this side has cancelled a turn."""

@@ -1,10 +1,11 @@
 """What one end of a connection knows of its schema, as data that is emitted for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from msgspec import Raw, Struct, UnsetType
 
+from .._methods import Method
 from ._handshake import Need
 from ._inbox import Deed
 from ._turns import AgentTurn, ClientTurn
@@ -21,6 +22,8 @@ class Side(Struct, frozen=True, kw_only=True):
     """The envelopes of requests that the peer may send, and the names of the handler's methods for them."""
     notifications: dict[type[Any], str]
     """The same for notifications."""
+    methods: Mapping[str, Method]
+    """What the schema knows of each method, of either side."""
     response: type[Any]
     error_response: type[Any]
     extension_request: type[Any]

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from .._errors import InvalidParams, ResourceNotFound
 from ._output import Tail
+from ._start import started
 
 LIMIT = 1024 * 1024
 PIPE = 1024 * 1024
@@ -160,7 +161,6 @@ class _Terminal(asyncio.SubprocessProtocol):
         """Whether something else of the group may run."""
 
     async def start(self, wanted: Command, env: Mapping[str, str] | None, *, shell: bool) -> None:
-        loop = asyncio.get_running_loop()
         whole = {**(os.environ if env is None else env), **wanted.env}
         choices: dict[str, Any] = {
             "stdin": asyncio.subprocess.DEVNULL,
@@ -170,11 +170,12 @@ class _Terminal(asyncio.SubprocessProtocol):
             "env": whole,
             "start_new_session": True,
         }
+        loop = asyncio.get_running_loop()
         try:
             if shell and not wanted.args:
-                await loop.subprocess_shell(lambda: self, wanted.command, **choices)
+                await started(loop.subprocess_shell(lambda: self, wanted.command, **choices))
             else:
-                await loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices)
+                await started(loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices))
         except (OSError, ValueError) as why:
             detail = getattr(why, "strerror", None) or str(why)
             raise _refused(wanted.command, f"it cannot be started: {detail.lower()}") from None

@@ -8,8 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from ._handshake import is_overridden
+
 Handler = Callable[[Any], Awaitable[Any] | None]
 Tell = Callable[[str, Exception], None]
+
+PATIENCE = 5.0
+"""So many seconds the close of a session waits for its cancelled turn to end."""
 
 
 class AgentTurn(Struct, frozen=True):
@@ -18,6 +23,10 @@ class AgentTurn(Struct, frozen=True):
     prompt: str
     cancel: str
     cancelled: Callable[[], Any]
+    close: str = ""
+    """Closes a session and thereby cancels its turn, where the schema has it."""
+    base: type[Any] | None = None
+    """The class whose own methods only refuse."""
 
 
 class ClientTurn(Struct, frozen=True):
@@ -30,6 +39,8 @@ class ClientTurn(Struct, frozen=True):
     update: str = ""
     idle: type[Any] | None = None
     """The update that ends a turn, where the answer to the prompt does not."""
+    close: str = ""
+    """The method that closes a session and thereby cancels its turn, where the schema has it."""
 
 
 class _Running(Struct, eq=False):
@@ -99,6 +110,8 @@ class Prompts:
         self._sessions = _Sessions(turn.cancelled, tell)
         self._cancels_tasks = bool(getattr(handler, "cancels_turns", True))
         self.wrappers = {turn.prompt: self._prompt, turn.cancel: self._cancel}
+        if turn.close and is_overridden(handler, turn.base, turn.close):
+            self.wrappers[turn.close] = self._close
 
     def _prompt(self, handler: Handler | None) -> Handler | None:
         if handler is None:
@@ -122,6 +135,22 @@ class Prompts:
                     self._sessions.cancel(params.session_id, marked)
 
         return session_cancel
+
+    def _close(self, handler: Handler | None) -> Handler | None:
+        if handler is None:
+            return None
+
+        @wraps(handler)
+        async def session_close(params: Any) -> Any:
+            # The turn is over before the handler frees what the turn works with.
+            marked = self._sessions.of(params.session_id)
+            if marked and self._cancels_tasks:
+                self._sessions.cancel(params.session_id, marked)
+                await asyncio.wait([running.task for running in marked], timeout=PATIENCE)
+            todo = handler(params)
+            return await todo if todo is not None else None
+
+        return session_close
 
 
 class Questions:
@@ -155,6 +184,16 @@ class Questions:
         if self.turn.idle is not None or session in self._prompts:
             self._cancelled.add(session)
         self._sessions.cancel(session, self._sessions.of(session))
+
+    async def closing(self, session: Any, answer: Awaitable[Any]) -> Any:
+        """Cancel a session's turn, and wait for the answer to the request that closes the session."""
+        was_cancelled = session in self._cancelled
+        self.cancel(session)
+        try:
+            return await answer
+        finally:
+            if not was_cancelled:  # the agent may have refused to close it
+                self._cancelled.discard(session)
 
     def _asked(self, handler: Handler | None) -> Handler | None:
         if handler is None:

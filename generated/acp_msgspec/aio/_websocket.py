@@ -46,6 +46,10 @@ class _WebSocket:
         self._closed: Any = _library("exceptions").ConnectionClosed
         self.reason: str | None = None
 
+    @property
+    def is_gone(self) -> bool:
+        return self._socket.close_code is not None
+
     async def receive(self) -> Sequence[bytes]:
         try:
             message = await self._socket.recv()
@@ -109,7 +113,8 @@ async def connect_websocket(
     put it, since they cannot set headers: into a subprotocol, `acp.bearer.` and the token in base64. `ssl` is for
     `wss://` addresses whose certificate the system does not know. `limit` is the greatest length of a message in bytes;
     a longer one ends the connection. A ping goes out every `ping_interval` seconds, and where no pong comes within
-    `ping_timeout` the connection ends; None turns either off.
+    `ping_timeout` the connection ends; None turns either off. Pongs come behind messages: a peer that sends more than
+    is taken, to handlers that are stuck for longer than that, counts as lost.
 
     Raises `OSError` (`TimeoutError` after `open_timeout` seconds included) where there is no server, `ConnectionError`
     where it refuses, `ValueError` for an address that is none, and `ModuleNotFoundError` without the extra `ws`.

@@ -19,6 +19,7 @@ from ..aio._terminals import Terminals
 from ..aio._turns import AgentTurn, ClientTurn
 from .enums import StopReason, TerminalId
 from .messages import (
+    METHODS,
     AuthenticateRequestMessage,
     CancelNotificationMessage,
     CancelRequestNotificationMessage,
@@ -395,6 +396,7 @@ class AgentConnection(Connection[Agent]):
         notifications={
             CancelNotificationMessage: "session_cancel",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -404,7 +406,13 @@ class AgentConnection(Connection[Agent]):
         notification_of=notification,
         peer="client",
         needs=_CLIENT_NEEDS,
-        turn=AgentTurn("session_prompt", "session_cancel", lambda: PromptResponse(stop_reason=StopReason.CANCELLED)),
+        turn=AgentTurn(
+            "session_prompt",
+            "session_cancel",
+            lambda: PromptResponse(stop_reason=StopReason.CANCELLED),
+            close="session_close",
+            base=Agent,
+        ),
     )
 
     @property
@@ -539,6 +547,7 @@ class ClientConnection(Connection[Client]):
             CompleteElicitationNotificationMessage: "elicitation_complete",
             SessionNotificationMessage: "session_update",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -553,6 +562,7 @@ class ClientConnection(Connection[Client]):
             "session/cancel",
             "session_request_permission",
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
+            close="session/close",
         ),
     )
 

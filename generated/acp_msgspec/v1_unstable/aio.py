@@ -19,6 +19,7 @@ from ..aio._terminals import Terminals
 from ..aio._turns import AgentTurn, ClientTurn
 from .enums import StopReason, TerminalId
 from .messages import (
+    METHODS,
     AcceptNesNotificationMessage,
     AuthenticateRequestMessage,
     CancelNotificationMessage,
@@ -574,6 +575,7 @@ class AgentConnection(Connection[Agent]):
             RejectNesNotificationMessage: "nes_reject",
             CancelNotificationMessage: "session_cancel",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -583,7 +585,13 @@ class AgentConnection(Connection[Agent]):
         notification_of=notification,
         peer="client",
         needs=_CLIENT_NEEDS,
-        turn=AgentTurn("session_prompt", "session_cancel", lambda: PromptResponse(stop_reason=StopReason.CANCELLED)),
+        turn=AgentTurn(
+            "session_prompt",
+            "session_cancel",
+            lambda: PromptResponse(stop_reason=StopReason.CANCELLED),
+            close="session_close",
+            base=Agent,
+        ),
     )
 
     @property
@@ -753,6 +761,7 @@ class ClientConnection(Connection[Client]):
             MessageMcpNotificationMessage: "mcp_message_notification",
             SessionNotificationMessage: "session_update",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -767,6 +776,7 @@ class ClientConnection(Connection[Client]):
             "session/cancel",
             "session_request_permission",
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
+            close="session/close",
         ),
     )
 

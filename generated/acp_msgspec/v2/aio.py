@@ -16,6 +16,7 @@ from ..aio._permissions import Permissions, choose
 from ..aio._side import Side
 from ..aio._turns import ClientTurn
 from .messages import (
+    METHODS,
     CancelRequestNotificationMessage,
     CancelSessionNotificationMessage,
     CloseSessionRequestMessage,
@@ -299,6 +300,7 @@ class AgentConnection(Connection[Agent]):
         notifications={
             CancelSessionNotificationMessage: "session_cancel",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -376,6 +378,7 @@ class ClientConnection(Connection[Client]):
             CompleteElicitationNotificationMessage: "elicitation_complete",
             UpdateSessionNotificationMessage: "session_update",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -392,6 +395,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             "session_update",
             SessionUpdateStateUpdateIdle,
+            close="session/close",
         ),
     )
 

@@ -16,6 +16,7 @@ from ..aio._permissions import Permissions, choose
 from ..aio._side import Side
 from ..aio._turns import ClientTurn
 from .messages import (
+    METHODS,
     AcceptNesNotificationMessage,
     CancelRequestNotificationMessage,
     CancelSessionNotificationMessage,
@@ -470,6 +471,7 @@ class AgentConnection(Connection[Agent]):
             RejectNesNotificationMessage: "nes_reject",
             CancelSessionNotificationMessage: "session_cancel",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -582,6 +584,7 @@ class ClientConnection(Connection[Client]):
             MessageMcpNotificationMessage: "mcp_message_notification",
             UpdateSessionNotificationMessage: "session_update",
         },
+        methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
         extension_request=ExtensionRequest,
@@ -598,6 +601,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             "session_update",
             SessionUpdateStateUpdateIdle,
+            close="session/close",
         ),
     )
 
