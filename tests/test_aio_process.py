@@ -120,7 +120,7 @@ def test_a_child_that_exits() -> None:
             for call in (conn.session_prompt(prompt("exit 3")), hanging):
                 with pytest.raises(aio.ConnectionClosed) as caught:
                     await call
-                assert caught.value.reason == "the process exited with status 3"
+                assert caught.value.reason == "the process exited with status 3: leaving"
                 assert caught.value.returncode == 3
             await conn.wait_closed()
         assert transport.stderr == "leaving"

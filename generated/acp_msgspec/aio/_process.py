@@ -17,6 +17,10 @@ _LOG = logging.getLogger(__name__.rpartition(".")[0])
 STDIN, STDOUT, STDERR = 0, 1, 2
 TAIL = 64 * 1024
 """So many bytes of standard error are kept."""
+LAST = 300
+"""So many characters of its last line are told where a process failed."""
+LAST_WORDS = 0.2
+"""So many seconds that line is waited for; what it has started may hold standard error open."""
 LINGER = 1.0
 """So many seconds of silence after the end of a process count as the end of its output, and the other way round."""
 STEP = 0.02
@@ -31,6 +35,8 @@ class _Protocol(asyncio.SubprocessProtocol):
         self.tail = bytearray()
         self.on_stderr = on_stderr
         self.exited = asyncio.Event()
+        self.told = asyncio.Event()
+        """Standard error has ended."""
         self.ended = asyncio.Event()
         """Everything is closed, and the process is gone."""
         self._linger: asyncio.TimerHandle | None = None
@@ -58,6 +64,8 @@ class _Protocol(asyncio.SubprocessProtocol):
         if fd == STDOUT:
             self.lines.pause = self.lines.resume = None
             self.lines.end(exc)
+        elif fd == STDERR:
+            self.told.set()
         elif fd == STDIN:
             self.flow.lose(exc or BrokenPipeError("The process takes no more input"))
 
@@ -114,12 +122,13 @@ class ProcessTransport:
 
     @property
     def reason(self) -> str | None:
-        """How the process ended, in words; None while it runs."""
+        """How the process ended, in words, with the last line that a failed one wrote; None while it runs."""
         status = self.returncode
         if status is None:
             return None
         if status >= 0:
-            return f"the process exited with status {status}"
+            last = self.stderr.strip().rpartition("\n")[2] if status else ""
+            return f"the process exited with status {status}{f': {last[:LAST]}' if last else ''}"
         try:
             name = signal.Signals(-status).name
         except ValueError:
@@ -135,7 +144,10 @@ class ProcessTransport:
         """Give the lines that the process wrote."""
         lines = await self._protocol.lines.take()
         if not lines:
-            await self._wait(self._protocol.exited, LINGER)  # for the status to be known with the end
+            # For the status to be known with the end, and for what a failed process had to say.
+            await self._wait(self._protocol.exited, LINGER)
+            if self.returncode:
+                await self._wait(self._protocol.told, LAST_WORDS)
         return lines
 
     async def send(self, messages: Sequence[bytes]) -> None:

@@ -18,7 +18,9 @@ from ._side import Side, given, handlers_of
 from ._transport import MessageTooLong
 
 _ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x80-\xff]*")')
-METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
+PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32601, -32602
+BEGIN = 60
+"""So many bytes of what is no message are told."""
 LOOK = 1.0
 """So many seconds pass between two looks whether a peer is gone, while nothing is read from it."""
 LEFT = 8 * 1024 * 1024
@@ -93,7 +95,7 @@ class Reading:
                 if data.lstrip()[:1] == b"[":
                     await self._batch(data)
                 else:
-                    self._misfit(why, None)
+                    self._misfit(why, None, data)
                 continue
             except Exception as why:
                 self._core.tell(Problem(kind=ProblemKind.HOOK, detail=f"on_skip raised {named(why)}", error=why))
@@ -113,7 +115,7 @@ class Reading:
             )
         except MessageError as why:
             if why.batch is None:
-                self._misfit(why, None)
+                self._misfit(why, None, data)
                 return
             parts = why.batch
         answered = (*self._handlers.requests, *side.requests, side.extension_request)
@@ -192,8 +194,8 @@ class Reading:
             detail = "A response to no call that is under way"
             core.tell(Problem(kind=ProblemKind.UNKNOWN_RESPONSE, detail=detail, id=request_id))
 
-    def _misfit(self, why: MessageError, sink: Sink | None) -> None:
-        """Give a message that could not be read its answer."""
+    def _misfit(self, why: MessageError, sink: Sink | None, data: bytes = b"") -> None:
+        """Give a message that could not be read its answer; noise is told with its beginning."""
         core = self._core
         if why.reply is not None:
             self._reply(encode(why.reply), sink)
@@ -208,7 +210,11 @@ class Reading:
             kind = ProblemKind.UNFIT
         elif why.code == METHOD_NOT_FOUND:
             kind = ProblemKind.UNKNOWN_METHOD
-        core.tell(Problem(kind=kind, detail=str(why), id=why.id, method=why.method, error=why))
+        detail = str(why)
+        if why.code == PARSE_ERROR and data:
+            begin = data[:BEGIN].decode("utf-8", errors="replace")
+            detail += f", in {begin!r}{'…' * (len(data) > BEGIN)}"
+        core.tell(Problem(kind=kind, detail=detail, id=why.id, method=why.method, error=why))
 
     def _too_long(self, why: MessageTooLong) -> None:
         """Refuse a message that was too long, or fail the call that it answers, as far as its beginning tells."""
