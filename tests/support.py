@@ -63,6 +63,19 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
+def shown_on(terminal: int) -> bytes:
+    """Read what is written to a terminal, by its other side, until that is closed; then close this side, too."""
+    shown = b""
+    while True:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # the other side is gone
+            break
+        shown += data
+    os.close(terminal)
+    return shown
+
+
 def raw_schema(label: str) -> dict[str, Any]:
     """Read a pinned schema as plain JSON."""
     version, _, unstable = label.partition("_")

@@ -4,13 +4,13 @@ import asyncio
 import importlib
 import logging
 import ssl
-import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import websockets
 from acp_msgspec import aio
 from msgspec import Raw
@@ -126,14 +126,12 @@ def test_origins() -> None:
     run(turn())
 
 
-def test_tls(tmp_path: Path) -> None:
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(certificate), "-keyout", str(key)]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+def test_tls() -> None:
+    authority = trustme.CA()
     ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    ours.load_cert_chain(certificate, key)
-    theirs = ssl.create_default_context(cafile=str(certificate))
+    with authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.tempfile() as path:
+        ours.load_cert_chain(path)
+    theirs = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
 
     async def turn() -> None:
         async with serving(ssl=ours, token="t") as url:

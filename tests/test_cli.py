@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import CASES, ROOT, meta_of
+from tests.support import CASES, ROOT, meta_of, shown_on
 
 
 def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -38,15 +38,8 @@ def test_summary_on_a_terminal(tmp_path: Path) -> None:
     command: list[str | Path] = [sys.executable, "-m", "generator", "generate", "--out", tmp_path]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                data = os.read(ours, 65536)
-            except OSError:  # the other side is gone
-                break
-            shown += data
+        shown = shown_on(ours)
         assert process.wait() == 0
-    os.close(ours)
     text = shown.decode()
     assert re.search(r"(verify|read|lower|emit) \w+", text)  # progress, step by step
     assert re.search(r"┃.*definitions.*┃", text)  # the summary as a table

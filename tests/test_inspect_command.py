@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.inspect_support import COMMAND, CONVERSATION, ENVIRONMENT, Inspect, Run, chunk, message, prompt, run
-from tests.support import ROOT
+from tests.support import ROOT, shown_on
 
 CANCEL = message(method="session/cancel", params={"sessionId": "s"})
 TRIED = 200
@@ -38,15 +38,8 @@ def _on_terminal(arguments: list[str], out: int | None = None, **environment: st
         command, cwd=ROOT, env=settings, stdin=theirs, stdout=theirs if out is None else out, stderr=theirs
     ) as process:
         os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                data = os.read(ours, 65536)
-            except OSError:  # the other side is gone
-                break
-            shown += data
+        shown = shown_on(ours)
         status = process.wait()
-    os.close(ours)
     return status, shown.decode().replace("\r\n", "\n")
 
 

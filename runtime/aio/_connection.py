@@ -218,10 +218,6 @@ class Connection(Generic[H]):
         request_id, call = calls.add(method)
         try:
             is_over = self._outbox.put(_wire.request(request_id, tail, params))
-            if timeout is None:
-                if is_over:
-                    await self._outbox.room()
-                return await call.future
             async with asyncio.timeout(timeout):
                 if is_over:
                     await self._outbox.room()

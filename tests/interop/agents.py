@@ -22,7 +22,7 @@ import acp_msgspec as acp
 import msgspec
 from acp_msgspec import aio, v1
 
-from docs.build import Failure, npm
+from docs.build import Failure, node, npm
 from tests.interop import install, table
 from tests.support import ROOT
 
@@ -224,7 +224,7 @@ async def taken(connection: aio.ClientConnection, client: Client, work: Path) ->
 
 def _environment(home: Path) -> dict[str, str]:
     """Give the environment of an agent: no credentials, and the node that installed it."""
-    paths = [str(Path(install.node()).parent), *os.environ.get("PATH", "").split(os.pathsep)]
+    paths = [str(node().parent), *os.environ.get("PATH", "").split(os.pathsep)]
     return {"HOME": str(home), "PATH": os.pathsep.join(paths), "TERM": "dumb", "LANG": "C.UTF-8", "NO_BROWSER": "1"}
 
 

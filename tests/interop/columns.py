@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from acp_msgspec import aio
 
+from docs.build import node
 from tests.interop import install, scenario
 from tests.interop.client import observe
 from tests.support import ROOT
@@ -48,7 +49,7 @@ COLUMNS = [
 def program(column: Column) -> list[str]:
     """Give the command of the other side."""
     if column.sdk == "TypeScript SDK":
-        return [install.node(), str(PEERS / f"{column.theirs}.mjs")]
+        return [str(node()), str(PEERS / f"{column.theirs}.mjs")]
     return [str(install.PYTHON), "-m", f"tests.interop.peers.{column.theirs}"]
 
 

@@ -43,12 +43,6 @@ def install() -> None:
     STAMP.write_text(_pins(), encoding="utf-8")
 
 
-def node() -> str:
-    """Find the node that npm runs on."""
-    command = npm()
-    return str(command[0]) if len(command) > 1 else "node"
-
-
 def run(command: Sequence[str | Path], folder: Path, timeout: float = TIMEOUT) -> None:
     """Run a step of the installation; raise `Failure` with what it had to say."""
     shown = " ".join(Path(part).name for part in command)

@@ -61,9 +61,8 @@ class Core:
         """Start the tasks; the reader gives the reason why the stream has ended."""
         create = asyncio.get_running_loop().create_task
         self.tasks = [create(reading), create(self.outbox.run()), create(self.inbox.run())]
-        self.tasks[0].add_done_callback(self._stream_ended)
-        self.tasks[1].add_done_callback(self._stream_ended)
-        self.tasks[2].add_done_callback(self._stream_ended)
+        for task in self.tasks:
+            task.add_done_callback(self._stream_ended)
 
     def is_own(self, task: asyncio.Task[Any] | None) -> bool:
         """Say whether a task belongs to the connection, so that its end cannot wait for it."""
