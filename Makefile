@@ -60,7 +60,8 @@ bench-tolerance: $(STAMP) ## Print what tolerance costs, as ratios of one run.
 bench-connection: $(STAMP) ## Time whole connections, ours and others', between processes.
 	@PYTHONPATH=generated $(PY) -m benchmarks.connection
 
-soak: $(STAMP) ## Send a million messages between two peers, one of which is killed 200 times.
+soak: $(STAMP) ## Flood connections, then send a million messages between two peers, one of which dies often.
+	@PYTHONPATH=generated:. $(PY) -m tests.floods
 	@PYTHONPATH=generated:. $(PY) -m tests.soak
 
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).

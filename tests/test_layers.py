@@ -112,4 +112,4 @@ def test_package_needs_msgspec_alone(path: Path) -> None:
 def test_files_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
 
-    assert lines <= 300, f"{lines} lines"
+    assert lines <= 500, f"{lines} lines"

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
+from .._printable import printable
 from .clock import lasting
 from .conversation import Seen
 from .summaries import summary
 from .tally import Places, Totals
-from .words import brief, identified, many, safe, sized
+from .words import brief, identified, many, sized
 
 
 class Style(NamedTuple):
@@ -67,7 +68,7 @@ class TextView:
 
     def note(self, what: str) -> None:
         """Write a remark on the log itself."""
-        self._write(self._paint(f"# {safe(what)}", "dim") + "\n")
+        self._write(self._paint(f"# {printable(what)}", "dim") + "\n")
 
     def close(self, totals: Totals) -> None:
         """Write the closing summary."""
@@ -78,7 +79,7 @@ class TextView:
         time = f"  {seen.moment.shown if seen.moment is not None else '':12}" if self._timed else ""
         if seen.kind == "broken":
             what = brief(seen.raw[:400].decode("utf-8", "backslashreplace"), 60)
-            columns = f"{'broken':{_METHOD}} {sized(seen.size):>8}  {safe(what)}"
+            columns = f"{'broken':{_METHOD}} {sized(seen.size):>8}  {printable(what)}"
             return self._line(self._paint(place + time, "dim"), "!", columns, "red", len(place + time))
         call, answer = self._arrows[seen.sender]
         name = seen.method or ("unknown request" if seen.is_answer else "no message")
@@ -88,7 +89,7 @@ class TextView:
         told = summary(seen)
         took = "" if seen.latency is None else f"({lasting(seen.latency)}) "
         failed = "error " if seen.kind == "error" else ""
-        columns = f"{safe(name):{_METHOD}} {sized(seen.size):>8}  {failed}{took}{told}{self._session(seen)}"
+        columns = f"{printable(name):{_METHOD}} {sized(seen.size):>8}  {failed}{took}{told}{self._session(seen)}"
         colour = "red" if failed or seen.problem else {"client": "cyan", "agent": "green", None: "yellow"}[seen.sender]
         arrow = answer if seen.is_answer else call
         return self._line(self._paint(place + time, "dim"), arrow, columns, colour, len(place + time))
@@ -101,7 +102,7 @@ class TextView:
             if len(self._sessions) > 1000:
                 self._sessions.clear()
             self._several = self._several or bool(self._sessions)
-            self._sessions[seen.session] = f"  ({safe(brief(seen.session, 24))})"
+            self._sessions[seen.session] = f"  ({printable(brief(seen.session, 24))})"
         return self._sessions[seen.session] if self._several else ""
 
     def _line(self, place: str, arrow: str, columns: str, colour: str, used: int) -> str:
@@ -117,7 +118,7 @@ class TextView:
         self._out(text if self._style.unicode else text.replace("…", "..."))
 
     def _note(self, mark: str, what: str, colour: str) -> str:
-        return f"        {self._paint(f'{mark} {safe(what)}', colour)}\n"
+        return f"        {self._paint(f'{mark} {printable(what)}', colour)}\n"
 
     def _paint(self, text: str, colour: str) -> str:
         return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self._style.colour and colour else text
@@ -137,14 +138,14 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
         sent = [f"{arrows[s][0]} {way} {totals.senders[s]:,}" for s, way in ways.items()]
         sent += [f"{arrows[None][0]} unknown {totals.senders['unknown']:,}"] if totals.senders["unknown"] else []
         yield f"  {', '.join(sent)}", ""
-        methods = [f"{safe(name)} {number:,}" for name, number in totals.methods.items()]
+        methods = [f"{printable(name)} {number:,}" for name, number in totals.methods.items()]
         more = f", and {len(methods) - 8} more" if len(methods) > 8 else ""
         yield f"  {', '.join(methods[:8])}{more}", ""
     version = totals.protocol_version
     settled = "no version was settled" if version is None else f"protocol version {version} was settled"
     yield f"  read as {totals.schema} ({settled})", ""
     if totals.unanswered:
-        listed = ", ".join(f"line {a.line} {safe(brief(a.method, 40))}" for a in totals.first_unanswered)
+        listed = ", ".join(f"line {a.line} {printable(brief(a.method, 40))}" for a in totals.first_unanswered)
         more = ", …" if totals.unanswered > len(totals.first_unanswered) else ""
         yield f"  {many(totals.unanswered, 'request')} without an answer: {listed}{more}", "yellow"
     if totals.given_up:

@@ -1,28 +1,14 @@
 """Short forms for people: sizes, quotes of long texts, and text of any origin made safe to show."""
 
-import re
 from html import escape
 from typing import Any
 
 from msgspec import UNSET
 
-# Control characters move the cursor and colour a terminal; directional marks reorder what is read; lone surrogates
-# cannot be written. All are shown as escapes. U+200C and U+200D, which emoji and some scripts need, are not among them.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
-)
+from .._printable import printable
+
 QUOTE = 60
 """Longer quotes are cut, in characters."""
-
-
-def safe(text: str) -> str:
-    """Escape what must not reach a terminal or a page."""
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def brief(text: Any, most: int = QUOTE) -> str:
@@ -66,7 +52,7 @@ def identified(request_id: Any) -> str:
 
 def markup(text: str) -> str:
     """Make text of any origin part of a page, on one line."""
-    return escape(safe(text))
+    return escape(printable(text))
 
 
 def markup_lines(text: str) -> str:

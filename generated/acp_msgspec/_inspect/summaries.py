@@ -6,17 +6,18 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from .._printable import printable
 from .._variants import CatchAll, UnknownVariant
 from .conversation import Seen
 from .updates import blocks, kind_of, location, update
-from .words import brief, identified, joined, many, quoted, safe, sized
+from .words import brief, identified, joined, many, quoted, sized
 
 _MOST = 100  # characters of a summary that no rule was made for
 
 
 def summary(seen: Seen) -> str:
     """Sum a message up on one line; nothing in it can upset a terminal."""
-    return safe(_summary(seen))
+    return printable(_summary(seen))
 
 
 def _summary(seen: Seen) -> str:

@@ -1,0 +1,32 @@
+"""Runs the floods: `python -m tests.floods [NAME…]`."""
+
+import argparse
+import sys
+
+from tests.floods.measure import FLOODS, load, measured, run_here
+
+
+def main() -> int:
+    """Run floods and print a line for each; the exit status is 1 where one costs too much."""
+    parser = argparse.ArgumentParser(prog="python -m tests.floods", description=__doc__)
+    parser.add_argument("names", nargs="*", help="the floods to run; all by default")
+    parser.add_argument("--one", help="run one in this process and print its figures as JSON")
+    options = parser.parse_args()
+    load()
+    if options.one is not None:
+        print(run_here(options.one))
+        return 0
+    failed = False
+    for name in options.names or sorted(FLOODS):
+        flood, figures = FLOODS[name], measured(name)
+        is_fine = figures.memory <= flood.memory and figures.pause <= flood.pause and figures.seconds <= flood.seconds
+        failed = failed or not is_fine
+        mark = "ok" if is_fine else "TOO MUCH"
+        print(
+            f"{name:50} {figures.memory / 2**20:7.1f} MiB  pause {figures.pause:6.3f} s  {figures.seconds:6.2f} s  {mark}"
+        )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
