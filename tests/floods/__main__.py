@@ -22,9 +22,8 @@ def main() -> int:
         is_fine = figures.memory <= flood.memory and figures.pause <= flood.pause and figures.seconds <= flood.seconds
         failed = failed or not is_fine
         mark = "ok" if is_fine else "TOO MUCH"
-        print(
-            f"{name:50} {figures.memory / 2**20:7.1f} MiB  pause {figures.pause:6.3f} s  {figures.seconds:6.2f} s  {mark}"
-        )
+        costs = f"{figures.memory / 2**20:7.1f} MiB  pause {figures.pause:6.3f} s  {figures.seconds:6.2f} s"
+        print(f"{name:50} {costs}  {mark}", flush=True)
     return int(failed)
 
 
