@@ -22,6 +22,11 @@ class Frame(Struct):
         return self.method is UNSET and (self.result is not UNSET or self.error is not UNSET)
 
     @property
+    def has_usable_method(self) -> bool:
+        """Whether the message can be taken for a request or a notification and for nothing else."""
+        return isinstance(self.method, str) and self.method != "" and self.result is UNSET and self.error is UNSET
+
+    @property
     def may_be_answered(self) -> bool:
         """Say no to what looks like a response or a notification, whatever is wrong with it."""
         if isinstance(self.method, str):

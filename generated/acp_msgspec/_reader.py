@@ -25,6 +25,7 @@ from ._layer import (
 from ._numbers import Int64
 from ._observe import OnSkip, placed, report
 from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
+from ._salvage import first_head
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -96,7 +97,7 @@ class Reader(Struct, Generic[M]):
         except MessageError:
             raise
         except DecodeError as why:  # a part of the frame is no JSON
-            self._no_json(why, answered=frame.may_be_answered)
+            self._no_json(why, buf, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
         read: M = message
@@ -149,7 +150,7 @@ class Reader(Struct, Generic[M]):
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if isinstance(why, ValidationError) and not isinstance(why, MessageError):
                 self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
-            self._no_json(why)
+            self._no_json(why, buf)
         if not parts:
             self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
@@ -175,29 +176,33 @@ class Reader(Struct, Generic[M]):
             return _FRAME.decode(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
-                self._no_json(why)
+                self._no_json(why, buf)
         # Valid JSON so far, but no object, or with a number that no reader takes; the rest may still be no JSON.
         try:
             return frame_by_parts(buf)
         except ValidationError:
             pass
         except (DecodeError, RecursionError) as why:
-            self._no_json(why)
+            self._no_json(why, buf)
         try:
             plain = _PLAIN.decode(buf)
         except ValidationError as why:
             self.layer.fail(INVALID_REQUEST, str(why), answered=True)
         except (DecodeError, RecursionError) as why:
-            self._no_json(why)
+            self._no_json(why, buf)
         return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of(plain)}`", answered=True)
 
-    def _no_json(self, why: Exception, *, answered: bool = True) -> NoReturn:
+    def _no_json(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
         problem = str(why)
         if isinstance(why, RecursionError):
             problem = "The JSON is nested too deeply"
         elif isinstance(why, UnicodeEncodeError):
             problem = "The text holds a lone surrogate, which is no Unicode text"
-        self.layer.fail(PARSE_ERROR, problem, answered=answered)
+        head = first_head(buf)
+        request_id = head.request_id if head.is_request or head.has_answer else None
+        method = head.method if isinstance(head.method, str) else None
+        is_answered = answered and not head.has_answer
+        self.layer.fail(PARSE_ERROR, problem, id=request_id, method=method, answered=is_answered)
 
     def _message(
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
@@ -206,6 +211,9 @@ class Reader(Struct, Generic[M]):
         is_response = frame.is_response
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
+        # Without a usable method, the id of a call under way makes it the answer to that call.
+        called = None if frame.has_usable_method or method_of is None else method_of(request_id)
+        is_answered = frame.may_be_answered and called is None
         if frame.jsonrpc != "2.0":
             what = "no version" if frame.jsonrpc is UNSET else f"the version {shown(frame.jsonrpc)}"
             layer.fail(
@@ -213,14 +221,18 @@ class Reader(Struct, Generic[M]):
                 f'Expected "2.0", got {what}',
                 path=("jsonrpc",),
                 id=request_id,
-                method=method,
-                answered=frame.may_be_answered,
+                method=called or method,
+                answered=is_answered,
             )
         if is_response:
-            return self._response(frame, request_id, method_of, unknown, misfit)
+            return self._response(frame, request_id, called, unknown, misfit)
+        if called is not None:
+            has_answer = frame.result is not UNSET or frame.error is not UNSET
+            problem = "A response that names a method" if has_answer else "A response without a result and an error"
+            layer.fail(INVALID_REQUEST, problem, id=request_id, method=called)
         if method is None:
             problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
-            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=frame.may_be_answered)
+            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=is_answered)
         return self._call(frame, request_id, method, unknown, misfit)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
@@ -269,17 +281,16 @@ class Reader(Struct, Generic[M]):
         return made, skipped
 
     def _response(
-        self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
+        self, frame: Frame, request_id: Any, method: str | None, unknown: Unknown, misfit: list[str]
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         if frame.result is not UNSET and frame.error is not UNSET:
-            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id)
-        method = method_of(request_id) if method_of is not None else None
+            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id, method=method)
         try:
             if isinstance(frame.error, Raw):
                 error, skipped = layer.part(layer.error, frame.error, "error", unknown)
                 return layer.error_response(id=request_id, error=error), skipped
-            if method is None and isinstance(frame.result, Raw):
+            if isinstance(frame.result, Raw) and (method is None or method not in layer.methods):
                 return layer.response(id=request_id, result=checked(frame.result)), []
             result, skipped = layer.result(method or "", frame.result, unknown, misfit)
         except Mismatch as why:

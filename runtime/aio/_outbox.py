@@ -6,13 +6,13 @@ from collections.abc import Callable
 from ._transport import Transport
 
 HIGH = 256 * 1024
-"""Over so many waiting bytes those who put messages wait, too."""
+"""Above this number of waiting bytes, those who put messages wait, too."""
 
 
 class Outbox:
     """Collects messages for one writer task, so that many of them go out in one write."""
 
-    __slots__ = ("_idle", "_queue", "_room", "_size", "_trace", "_transport", "_wake", "broken", "owed")
+    __slots__ = ("_idle", "_is_over", "_queue", "_room", "_size", "_trace", "_transport", "_wake", "broken", "owed")
 
     def __init__(self, transport: Transport, trace: Callable[[bytes], None] | None = None) -> None:
         """Start with nothing to send; `trace` sees each message."""
@@ -25,13 +25,14 @@ class Outbox:
         self._room.set()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._is_over = False
         self.broken: OSError | None = None
         self.owed = 0
-        """The waiting bytes that the reader put, who must not wait for room in the ordinary way."""
+        """The waiting bytes that the reader put, which must not wait for room in the ordinary way."""
 
     def put(self, message: bytes) -> bool:
         """Take a message; say whether the caller should wait for `room` before the next one."""
-        if self.broken is not None:
+        if self._is_over:
             return False
         if self._trace is not None:
             self._trace(message)
@@ -51,6 +52,11 @@ class Outbox:
     async def room(self) -> None:
         """Wait until the writer has taken what waits."""
         await self._room.wait()
+
+    async def vacancy(self) -> None:
+        """Wait until little enough waits, also if others get there first: at most one large message is then added."""
+        while self._size > HIGH:
+            await self._room.wait()
 
     async def flush(self) -> None:
         """Wait until everything was handed to the transport."""
@@ -73,6 +79,8 @@ class Outbox:
         except OSError as why:
             self.broken = why
         finally:
+            self._is_over = True
             self._queue.clear()
+            self._size = self.owed = 0
             self._room.set()
             self._idle.set()

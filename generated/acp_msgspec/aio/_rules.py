@@ -3,14 +3,17 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from msgspec import DecodeError, ValidationError
+from msgspec import UNSET, DecodeError, Raw, ValidationError
 
+from .._classes import instance_check, why_unfit
 from .._codec import decode_with_repairs, encode
+from .._validate import validate
 from ._core import Core, named
 from ._handshake import Gate, Handshake
 from ._problems import Problem, ProblemKind
 from ._side import Side
 from ._turns import AgentTurn, ClientTurn, Prompts, Questions
+from ._wire import notification_head
 
 INITIALIZE = "initialize"
 Wrapper = Callable[[Any], Any]
@@ -50,18 +53,30 @@ class Rules:
     def typed(self, method: str, params: Any) -> Any:
         """Give the params of a method as its class, also where they are plain JSON.
 
-        Raises `TypeError` where they do not fit and the rules have to know what they say; other methods may be sent
-        with anything.
+        Raises `TypeError` for params of another class and for plain JSON that does not fit. Raw JSON goes out as it is,
+        unless the rules have to know what it says. With the option `validate`, raises `ValidationError` for what a
+        strict reader refuses.
         """
         kind = self._kinds.get(method)
-        if kind is None or params.__class__ is kind:
+        if kind is None:
+            return params
+        is_exact = params.__class__ is kind
+        if not is_exact and isinstance(params, Raw) and method not in self.watched and method != self.cancels:
+            return params
+        if self._core.options.validate and not isinstance(params, Raw):
+            validate({} if params is UNSET else params, type=kind)
+        if is_exact:
+            return params
+        problem = None if isinstance(params, Raw) or params is UNSET else why_unfit(kind, params)
+        if problem is not None:
+            raise TypeError(f"These params are not those of {method}: {problem}")
+        if instance_check(kind)(params) and not isinstance(params, Raw):
             return params
         try:
-            return decode_with_repairs(encode(params), type=kind, unknown="keep")[0]
-        except (DecodeError, ValidationError) as why:
-            if method not in self.watched and method != self.cancels:
-                return params
-            raise TypeError(f"These params do not fit {method}: {why}") from None
+            plain = b"{}" if params is UNSET else encode(params)
+            return decode_with_repairs(plain, type=kind, unknown="keep")[0]
+        except (DecodeError, ValidationError, ValueError) as why:
+            raise TypeError(f"These params are not those of {method}: {why}") from None
 
     async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
         """Wait for the answer to a call that matters here."""
@@ -78,6 +93,21 @@ class Rules:
         """Hear that this side has cancelled a turn."""
         if self._questions is not None:
             self._questions.cancel(params.session_id)
+
+    def abandoned(self, method: str, params: Any) -> Callable[[], object] | None:
+        """Hear that this side gave a call up: the turn of an abandoned prompt is cancelled.
+
+        Gives what is to be called should the answer come yet, if anything.
+        """
+        questions = self._questions
+        if questions is None or method != questions.turn.prompt:
+            return None
+        session = params.session_id
+        head = notification_head(questions.turn.cancel)
+        cancel = self._kinds[questions.turn.cancel](session_id=session)
+        self._core.outbox.put(self._core.writer.notification(head, questions.turn.cancel, cancel))
+        questions.abandon(session)
+        return lambda: questions.ended(session)
 
     def _initialize(self, handler: Any) -> Any:
         if handler is None:
