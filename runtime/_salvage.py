@@ -2,7 +2,7 @@
 
 A message that is not clean JSON is never read. But the peer that sent it waits for an answer, or a call waits for it,
 and both should hear of it under the right id. So this scan accepts more than JSON does: text before the object, raw
-control characters in strings, trailing commas, words such as NaN, any depth. It looks at the keys of outermost objects
+control characters in strings, trailing commas, single quotes, words such as NaN, any depth. It looks at the keys of outermost objects
 only, of which one line may hold several: a batch, or two messages that were written without a line break.
 """
 
@@ -89,7 +89,7 @@ class _Scan:
             self._note_value(UNSET if is_last else _value(token))
         else:
             key = _value(token)
-            self._key = key if isinstance(key, str) else None
+            self._key = key if isinstance(key, str) else token.decode("utf-8", "replace")
 
     def finish(self) -> list[Head]:
         self._keep()
@@ -126,9 +126,11 @@ class _Scan:
 
 
 def _value(token: bytes) -> Any:
-    """Read a string, a number or null; UNSET for anything else."""
-    if token == b"null":
+    """Read a string, also in single quotes, a number or null; UNSET for anything else."""
+    if token in (b"null", b"None"):
         return None
+    if len(token) > 1 and token[:1] == token[-1:] == b"'":
+        return token[1:-1].decode("utf-8", "replace")
     if token[:1] == b'"' or (len(token) <= 40 and _NUMBER.fullmatch(token)):
         try:
             return msgspec.json.decode(token)
