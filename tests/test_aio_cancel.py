@@ -132,6 +132,7 @@ def test_what_is_sent_for_a_cancelled_call() -> None:
                 await client.session_prompt(v1.PromptRequest(session_id=SESSION, prompt=[]), timeout=0)
             assert (await peer.next())["method"] == "session/prompt"
             assert await peer.next() == cancel(1)
+            assert await peer.next() == {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": SESSION}}
             late: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}
             await peer.send(late)
             await ticks()

@@ -166,11 +166,13 @@ class Connection(Generic[H]):
         the agent's permission requests are answered with `cancelled`.
 
         Raises `RequestError` for an error of the peer, `MessageError` for an answer that does not fit, `TimeoutError`,
-        `NotAdvertised` for what the peer does not support, `TypeError` for params of another class or plain JSON that
-        does not fit, `ConnectionClosed` where the connection ended, and `RuntimeError` in another event loop.
+        `NotAdvertised` for what the peer does not support, `TypeError` for params of another class, `ConnectionClosed`
+        where the connection ended, and `RuntimeError` in another event loop. Plain JSON is for the peer to refuse, but
+        for the params of `initialize`, `session/prompt` and `session/close`: the connection itself has to understand
+        them, so that those raise `TypeError` if they do not fit.
         """
         rules = self._rules
-        typed = rules.typed(method, params)
+        typed = rules.typed(method, params, is_request=True)
         if rules.gate is not None and not force:
             rules.gate(method, typed)
         tail = self._tails.get(method)
@@ -212,7 +214,7 @@ class Connection(Generic[H]):
 
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
-        typed = rules.typed(method, params)
+        typed = rules.typed(method, params, is_request=False)
         if rules.gate is not None and not force:
             rules.gate(method, typed)
         head = self._heads.get(method)

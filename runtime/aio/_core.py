@@ -155,13 +155,12 @@ class Core:
         if not tasks:
             return
         _, stuck = await asyncio.wait(tasks, timeout=self.options.grace)
-        if stuck:  # a handler that swallowed one cancellation may heed another
-            for task in stuck:
-                task.cancel()
-            _, stuck = await asyncio.wait(stuck, timeout=AGAIN)
         for task in stuck:
             detail = f"A handler does not end though it was cancelled: {task.get_coro()!r}"
             self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail))
+            task.cancel()  # one that swallowed a first cancellation may heed another
+        if stuck:
+            await asyncio.wait(stuck, timeout=AGAIN)
 
     def tell(self, problem: Problem) -> None:
         """Report a problem to the owner, or else log it."""

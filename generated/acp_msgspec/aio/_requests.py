@@ -52,6 +52,18 @@ class BatchReply(Struct, eq=False):
         return self.outbox.put(b"[%b]" % b",".join(parts))
 
 
+class Releases(Struct, eq=False):
+    """What is to be called once the answer to a request is on its way; `calls` is None afterwards."""
+
+    calls: list[Callable[[], object]] | None = field(default_factory=list[Callable[[], object]])
+
+    def run(self) -> None:
+        """Call all."""
+        calls, self.calls = self.calls, None
+        for release in calls or ():
+            release()
+
+
 class PendingRequest(Struct, eq=False):
     """One request of the peer that has no answer yet."""
 
@@ -65,7 +77,7 @@ class PendingRequest(Struct, eq=False):
     """The bytes of the message."""
     batch: BatchReply | None = None
     task: asyncio.Task[None] | None = None
-    when_sent: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
+    releases: Releases = field(default_factory=Releases)
     is_started: bool = False
     is_cancelled: bool = False
     is_done: bool = False
@@ -76,7 +88,8 @@ class PendingRequest(Struct, eq=False):
         return self if self.id is None else self.id
 
 
-_CURRENT: ContextVar[PendingRequest | None] = ContextVar("acp_request", default=None)
+# Timers that were cancelled keep their context for as long as they would have run, so this holds little.
+_CURRENT: ContextVar[Releases | None] = ContextVar("acp_releases", default=None)
 
 
 def when_sent(release: Callable[[], object]) -> bool:
@@ -84,10 +97,10 @@ def when_sent(release: Callable[[], object]) -> bool:
 
     What a handler returns takes memory until the peer takes it, so what bounds that memory must hold on until then.
     """
-    request = _CURRENT.get()
-    if request is None or request.is_done:
+    releases = _CURRENT.get()
+    if releases is None or releases.calls is None:
         return False
-    request.when_sent.append(release)
+    releases.calls.append(release)
     return True
 
 
@@ -186,7 +199,7 @@ class Requests:
         return self._outbox.put(data) if request.batch is None else request.batch.add(data)
 
     async def _run(self, request: PendingRequest) -> None:
-        _CURRENT.set(request)
+        _CURRENT.set(request.releases)
         try:
             request.is_started = True
             result, error = await self._outcome_of(request)
@@ -251,9 +264,7 @@ class Requests:
         self._known.pop(request.key, None)
         self._bytes -= request.size
         request.params = None
-        for release in request.when_sent:
-            release()
-        request.when_sent.clear()
+        request.releases.run()
         self.release()
 
 

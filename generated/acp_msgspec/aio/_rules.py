@@ -3,11 +3,12 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from msgspec import UNSET, DecodeError, Raw, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct
 
-from .._classes import instance_check, why_unfit
+from .._classes import expected, instance_check
 from .._codec import decode_with_repairs, encode
 from .._validate import validate
+from .._variants import CatchAll, UnknownVariant
 from ._core import Core, named
 from ._handshake import Gate, Handshake
 from ._problems import Problem, ProblemKind
@@ -34,7 +35,10 @@ class Rules:
         """The notification that ends a turn when it is sent."""
         self._side = side
         self._core = core
-        self._kinds = {name: m.request or m.notification for name, m in side.methods.items()}
+        self._kinds: dict[tuple[str, bool], Any] = {
+            **{(name, True): method.request for name, method in side.methods.items()},
+            **{(name, False): method.notification for name, method in side.methods.items()},
+        }
         self._questions: Questions | None = None
         wrappers: dict[str, Wrapper] = {} if side.peer == "agent" else {INITIALIZE: self._initialize}
         match side.turn:
@@ -50,32 +54,35 @@ class Rules:
         if handler is not None and wrappers:
             self.served = _Served(handler, wrappers)
 
-    def typed(self, method: str, params: Any) -> Any:
+    def typed(self, method: str, params: Any, *, is_request: bool) -> Any:
         """Give the params of a method as its class, also where they are plain JSON.
 
-        Raises `TypeError` for params of another class and for plain JSON that does not fit. Raw JSON goes out as it is,
-        unless the rules have to know what it says. With the option `validate`, raises `ValidationError` for what a
-        strict reader refuses.
+        Raises `TypeError` for params of another class, and for plain or raw JSON that does not fit where the rules have
+        to know what it says; any other goes out as it is. With the option `validate`, raises `ValidationError` for
+        params that a strict reader refuses, and for those that do not keep the limits of a sender.
         """
-        kind = self._kinds.get(method)
+        kind = self._kinds.get((method, is_request))
         if kind is None:
-            return params
-        is_exact = params.__class__ is kind
-        if not is_exact and isinstance(params, Raw) and method not in self.watched and method != self.cancels:
             return params
         if self._core.options.validate and not isinstance(params, Raw):
             validate({} if params is UNSET else params, type=kind)
-        if is_exact:
+        if params.__class__ is kind:
             return params
-        problem = None if isinstance(params, Raw) or params is UNSET else why_unfit(kind, params)
-        if problem is not None:
-            raise TypeError(f"These params are not those of {method}: {problem}")
-        if instance_check(kind)(params) and not isinstance(params, Raw):
+        is_raw = isinstance(params, Raw)
+        if not is_raw:
+            if instance_check(kind)(params):
+                return params
+            if isinstance(params, Struct | CatchAll | UnknownVariant):
+                raise TypeError(f"These params are not those of {method}: {expected(kind, params)}")
+        is_watched = method in self.watched or method == self.cancels
+        if is_raw and not is_watched:
             return params
         try:
             plain = b"{}" if params is UNSET else encode(params)
             return decode_with_repairs(plain, type=kind, unknown="keep")[0]
-        except (DecodeError, ValidationError, ValueError) as why:
+        except (DecodeError, ValueError) as why:
+            if not is_watched:
+                return params
             raise TypeError(f"These params are not those of {method}: {why}") from None
 
     async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
@@ -104,7 +111,7 @@ class Rules:
             return None
         session = params.session_id
         head = notification_head(questions.turn.cancel)
-        cancel = self._kinds[questions.turn.cancel](session_id=session)
+        cancel = self._kinds[questions.turn.cancel, False](session_id=session)
         self._core.outbox.put(self._core.writer.notification(head, questions.turn.cancel, cancel))
         questions.abandon(session)
         return lambda: questions.ended(session)
