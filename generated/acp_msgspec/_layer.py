@@ -129,6 +129,11 @@ class Layer(Struct):
             for kind in _classes(field_type(envelope, "params")):
                 self.carriers.setdefault((kind, of_request), envelope)
 
+    def has_result(self, method: str | None) -> bool:
+        """Whether the type of a method's result is known."""
+        known = self.methods.get(method) if method is not None else None
+        return known is not None and known.response is not None
+
     def result(
         self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = ()
     ) -> tuple[Any, list[Skipped]]:

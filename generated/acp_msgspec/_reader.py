@@ -290,7 +290,7 @@ class Reader(Struct, Generic[M]):
             if isinstance(frame.error, Raw):
                 error, skipped = layer.part(layer.error, frame.error, "error", unknown)
                 return layer.error_response(id=request_id, error=error), skipped
-            if isinstance(frame.result, Raw) and (method is None or method not in layer.methods):
+            if isinstance(frame.result, Raw) and not layer.has_result(method):
                 return layer.response(id=request_id, result=checked(frame.result)), []
             result, skipped = layer.result(method or "", frame.result, unknown, misfit)
         except Mismatch as why:

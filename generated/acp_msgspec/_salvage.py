@@ -2,8 +2,8 @@
 
 A message that is not clean JSON is never read. But the peer that sent it waits for an answer, or a call waits for it,
 and both should hear of it under the right id. So this scan accepts more than JSON does: text before the object, raw
-control characters in strings, trailing commas, single quotes, words such as NaN, any depth. It looks at the keys of outermost objects
-only, of which one line may hold several: a batch, or two messages that were written without a line break.
+control characters in strings, trailing commas, single quotes, words such as NaN, any depth. It looks at the keys of
+outermost objects only, of which one line may hold several: a batch, or two messages without a line break between them.
 """
 
 import re

@@ -12,6 +12,7 @@ from .._errors import MessageError, MethodNotFound, RequestError
 from .._frames import Frame
 from .._observe import unheard
 from ._core import Core, named
+from ._inbox import ENDS
 from ._problems import Problem, ProblemKind
 from ._requests import BatchReply, PendingRequest
 from ._side import Side, given, handlers_of
@@ -136,7 +137,9 @@ class Reading:
                 else:
                     await self._failed(why, None, data)
                 continue
-            except Exception as why:
+            except ENDS:
+                raise
+            except BaseException as why:
                 message = await self._decoded_again(why, data)
                 if message is None:
                     continue
@@ -146,7 +149,7 @@ class Reading:
             else:
                 await self._dispatch(message, None, data)
 
-    async def _decoded_again(self, why: Exception, data: bytes) -> Any:
+    async def _decoded_again(self, why: BaseException, data: bytes) -> Any:
         """Decode a message once more, whose repairs the listener of the package did not take; None where it failed."""
         core = self._core
         core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
@@ -155,7 +158,7 @@ class Reading:
             return unheard(lambda: self._side.decode(data, **options))
         except MessageError as failed:
             await self._failed(failed, None, data)
-            return None
+        return None
 
     async def _batch(self, data: bytes) -> None:
         core = self._core
@@ -183,9 +186,9 @@ class Reading:
         options = {"method_of": core.calls.method_of, "unknown": core.options.unknown, "on_skip": self._on_skip}
         try:
             return self._side.decode_batch(data, **options)
-        except MessageError:
+        except (MessageError, *ENDS):
             raise
-        except Exception as why:
+        except BaseException as why:
             core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
             return unheard(lambda: self._side.decode_batch(data, **options))
 
