@@ -12,6 +12,7 @@ from .._frames import Frame
 from .._salvage import Head, heads
 from ._calls import Call
 from ._core import Core
+from ._handshake import INITIALIZE, UnsupportedVersion, other_version
 from ._problems import Problem, ProblemKind
 from ._requests import BatchReply
 from ._transport import MessageTooLong
@@ -37,9 +38,10 @@ class Unreadable:
     refused once at the end of the period.
     """
 
-    def __init__(self, core: Core) -> None:
-        """Start a first period."""
+    def __init__(self, core: Core, versions: tuple[int, ...]) -> None:
+        """Start a first period; `versions` are those of the protocol that this side speaks."""
         self._core = core
+        self._versions = versions
         self._left = MOST
         self._uncounted = 0
         self._unrefused = 0
@@ -69,7 +71,7 @@ class Unreadable:
         elif why.reply is not None or why.id is None:
             if not self._answers_alike(why, data):
                 self._refuse(why.reply, batch)
-        elif not self._fails_call(why):  # only a response has an id and is not refused
+        elif not self._fails_call(why, data):  # only a response has an id and is not refused
             return
         self._tell_of(why, data)
 
@@ -104,12 +106,13 @@ class Unreadable:
         else:
             self._uncounted += 1
 
-    def _fails_call(self, why: MessageError) -> bool:
+    def _fails_call(self, why: MessageError, data: bytes) -> bool:
         """Fail the call that a response answers; False for the late response to a call that was given up."""
         calls = self._core.calls
         call = calls.take(why.id)
         if call is not None:
-            calls.deliver(call, why)
+            version = other_version(data, self._versions) if call.method == INITIALIZE else None
+            calls.deliver(call, why if version is None else UnsupportedVersion(version, self._versions))
             return True
         return self.answered_alike(why.id) or not calls.was_abandoned(why.id)
 

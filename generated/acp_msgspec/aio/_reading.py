@@ -12,12 +12,13 @@ from .._errors import MessageError, MethodNotFound, RequestError
 from .._frames import Frame
 from .._observe import unheard
 from ._core import Core, named
+from ._handshake import INITIALIZE, other_version
 from ._inbox import ENDS
 from ._problems import Problem, ProblemKind
 from ._requests import BatchReply, PendingRequest
 from ._side import Side, given, handlers_of
 from ._transport import MessageTooLong
-from ._unreadable import METHOD_NOT_FOUND, SHORTEST, Unreadable
+from ._unreadable import INVALID_PARAMS, METHOD_NOT_FOUND, SHORTEST, Unreadable
 
 LOOK = 1.0
 """The seconds between two looks whether a peer is gone, while nothing is read from it."""
@@ -42,7 +43,7 @@ class Reading:
         self._core = core
         self._side = side
         self._handlers = handlers_of(handler, side)
-        self._unreadable = Unreadable(core)
+        self._unreadable = Unreadable(core, side.versions)
         self._on_skip = core.guarded_skip_hook()
         self._fresh: list[PendingRequest] = []
         self._mismatches: dict[str, Callable[[Any], str | None]] = {}
@@ -220,7 +221,16 @@ class Reading:
         await self._request(request_id, method, handler, (method, raw), batch, len(bytes(raw)))
 
     async def _failed(self, why: MessageError, batch: BatchReply | None, data: bytes) -> None:
-        """Give a message of an unknown method to the hook for those; settle any other that could not be read."""
+        """Settle a message that could not be read, unless this side can make something of it all the same.
+
+        A message of a method outside the schema goes to the hook for those, and an `initialize` of another version of
+        the protocol to its handler, which answers with a version that this side speaks.
+        """
+        if why.method == INITIALIZE and why.code == INVALID_PARAMS and self._side.initialize_of is not None:
+            version = other_version(data, self._side.versions)
+            if version is not None:
+                await self._initialize(why.id, self._side.initialize_of(version), batch, len(data))
+                return
         if why.code == METHOD_NOT_FOUND and why.method and why.method not in self._side.methods:
             params = _FRAME.decode(data).params
             if why.reply is not None and self._handlers.unknown_request is not None:
@@ -231,6 +241,11 @@ class Reading:
                 self._core.inbox.queue.append((deed, (why.method, given(params))))
                 return
         self._unreadable.failed(why, batch, data)
+
+    async def _initialize(self, request_id: Any, params: Any, batch: BatchReply | None, size: int) -> None:
+        handlers, requests = self._handlers.requests, self._side.requests
+        kind = next(kind for kind in requests if kind.__struct_config__.tag == INITIALIZE)
+        await self._request(request_id, INITIALIZE, handlers.get(kind), params, batch, size)
 
     def _is_response(self, message: Any, data: bytes) -> bool:
         """Whether what reads as a request also has a result, and the id of a call under way: that call fails."""

@@ -10,13 +10,12 @@ from .._codec import decode_with_repairs, encode
 from .._validate import validate
 from .._variants import CatchAll, UnknownVariant
 from ._core import Core, named
-from ._handshake import Gate, Handshake
+from ._handshake import INITIALIZE, Gate, Handshake
 from ._problems import Problem, ProblemKind
 from ._side import Side
 from ._turns import AgentTurn, ClientTurn, Prompts, Questions
 from ._wire import notification_head
 
-INITIALIZE = "initialize"
 Wrapper = Callable[[Any], Any]
 
 

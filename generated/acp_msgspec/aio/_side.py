@@ -39,6 +39,10 @@ class Side(Struct, frozen=True, kw_only=True):
     """What the peer's methods need it to advertise."""
     turn: AgentTurn | ClientTurn | None = None
     """How this side cancels turns, where the schema has turns that can be cancelled."""
+    versions: tuple[int, ...] = ()
+    """The protocol versions that the schema speaks, where it has `initialize`."""
+    initialize_of: Callable[[int], Any] | None = None
+    """Makes the params of an `initialize` in another version, whose other params this schema cannot read."""
 
 
 class Handlers(Struct, frozen=True):

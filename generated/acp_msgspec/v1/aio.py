@@ -413,6 +413,8 @@ class AgentConnection(Connection[Agent]):
             close="session_close",
             base=Agent,
         ),
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(protocol_version=version),
     )
 
     @property
@@ -564,6 +566,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property

@@ -592,6 +592,8 @@ class AgentConnection(Connection[Agent]):
             close="session_close",
             base=Agent,
         ),
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(protocol_version=version),
     )
 
     @property
@@ -778,6 +780,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property

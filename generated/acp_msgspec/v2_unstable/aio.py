@@ -482,6 +482,10 @@ class AgentConnection(Connection[Agent]):
         peer="client",
         needs=_CLIENT_NEEDS,
         turn=None,
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(
+            protocol_version=version, info=Implementation(name="unknown", version="0")
+        ),
     )
 
     @property
@@ -603,6 +607,7 @@ class ClientConnection(Connection[Client]):
             SessionUpdateStateUpdateIdle,
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property
