@@ -9,6 +9,7 @@ from msgspec import DecodeError, ValidationError
 
 from ._hooks import dec_hook
 from ._observe import OnSkip, report
+from ._outgoing import why_not_encoded
 from ._repair import Skipped, misfit_path, walk_over
 from ._variants import enc_hook
 
@@ -18,6 +19,7 @@ Unknown = Literal["reject", "keep"]
 
 _DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
+_encode = _ENCODER.encode
 _PLAIN = msgspec.json.Decoder()
 NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
@@ -130,17 +132,25 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
         return _repaired(value, type, unknown, on_skip)
 
 
-encode: Callable[[Any], bytes] = _ENCODER.encode
-"""Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
+def encode(obj: Any, /) -> bytes:
+    """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
 
-Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
-Raises `TypeError` for objects that are no JSON.
-"""
+    Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
+    Raises `TypeError` for objects that JSON has no form for, and `ValueError` with the JSON path for text with a lone
+    surrogate.
+    """
+    try:
+        return _encode(obj)
+    except ValueError as why:
+        raise why_not_encoded(obj, why) from None
 
 
 def encode_line(obj: Any, /) -> bytes:
-    r"""Encode an object as one line of newline-delimited JSON: its end is a "\n", and there is no other in it."""
-    data = _ENCODER.encode(obj)
+    r"""Encode an object as one line of newline-delimited JSON: it ends with "\n" and holds no other line break.
+
+    Raises as `encode` does.
+    """
+    data = encode(obj)
     if NEWLINE in data or RETURN in data:
         data = one_line(data)
     return data + b"\n"
@@ -154,11 +164,15 @@ def one_line(data: bytes) -> bytes:
 def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
     """Encode an object into `buffer` from `offset` on; what was there is overwritten, and the buffer ends with it.
 
-    Raises `ValueError` for an offset that is no place in the buffer or its end.
+    Raises `ValueError` for an offset that lies outside of the buffer, and as `encode` does; after the latter the buffer
+    is partly overwritten.
     """
     if not 0 <= offset <= len(buffer):
         raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")
-    _ENCODER.encode_into(obj, buffer, offset)
+    try:
+        _ENCODER.encode_into(obj, buffer, offset)
+    except ValueError as why:
+        raise why_not_encoded(obj, why) from None
 
 
 def to_builtins(obj: Any, /) -> Any:
