@@ -9,6 +9,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
+from ._diagnosis import after_mark, check_json, kind_of_json, reason
 from ._errors import MessageError
 from ._frames import Frame, Nothing, frame_by_parts
 from ._hooks import dec_hook
@@ -33,7 +34,6 @@ _FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
 _BATCH = msgspec.json.Decoder(list[Raw])
-_PLAIN = msgspec.json.Decoder()
 
 
 def _unbuilt(*_: Any) -> NoReturn:
@@ -90,13 +90,16 @@ class Reader(Struct, Generic[M]):
         """Read any message; raise `MessageError` for what is none. `why` is what the strict pass said, if known."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        rest = None if isinstance(why, ValidationError) else after_mark(buf)
+        if rest is not None:
+            return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
         try:
             message, skipped = self._message(frame, method_of, unknown, _misfit(why))
         except MessageError:
             raise
         except DecodeError as why:  # a part of the frame is no JSON
-            self._no_json(why, answered=frame.may_be_answered)
+            self._no_json(why, buf, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
         read: M = message
@@ -146,10 +149,13 @@ class Reader(Struct, Generic[M]):
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
         try:
             parts = _BATCH.decode(buf)
+        except ValidationError:
+            self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-            if isinstance(why, ValidationError) and not isinstance(why, MessageError):
-                self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
-            self._no_json(why)
+            rest = after_mark(buf)
+            if rest is None:
+                self._no_json(why, buf)
+            return self.batch(rest, method_of, unknown, on_skip)
         if not parts:
             self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
@@ -175,29 +181,22 @@ class Reader(Struct, Generic[M]):
             return _FRAME.decode(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
-                self._no_json(why)
-        # Valid JSON so far, but no object, or with a number that no reader takes; the rest may still be no JSON.
+                self._no_json(why, buf)
+        # Valid JSON so far, but not an object, or with a number out of range; the rest may still be malformed.
         try:
             return frame_by_parts(buf)
         except ValidationError:
             pass
         except (DecodeError, RecursionError) as why:
-            self._no_json(why)
+            self._no_json(why, buf)
         try:
-            plain = _PLAIN.decode(buf)
-        except ValidationError as why:
-            self.layer.fail(INVALID_REQUEST, str(why), answered=True)
-        except (DecodeError, RecursionError) as why:
-            self._no_json(why)
-        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of(plain)}`", answered=True)
+            check_json(buf)
+        except DecodeError as why:
+            self._no_json(why, buf)
+        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
 
-    def _no_json(self, why: Exception, *, answered: bool = True) -> NoReturn:
-        problem = str(why)
-        if isinstance(why, RecursionError):
-            problem = "The JSON is nested too deeply"
-        elif isinstance(why, UnicodeEncodeError):
-            problem = "The text holds a lone surrogate, which is no Unicode text"
-        self.layer.fail(PARSE_ERROR, problem, answered=answered)
+    def _no_json(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
+        self.layer.fail(PARSE_ERROR, reason(why, buf), answered=answered)
 
     def _message(
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]

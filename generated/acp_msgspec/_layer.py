@@ -6,6 +6,7 @@ from typing import Any, Literal, NoReturn
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
 
+from ._diagnosis import after_mark, check_json, plain_values, reason
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
 from ._methods import Method
@@ -24,9 +25,6 @@ TITLES = {
     METHOD_NOT_FOUND: "Method not found",
     INVALID_PARAMS: "Invalid params",
 }
-
-_PLAIN = msgspec.json.Decoder()
-_UNREAD_FLOATS = msgspec.json.Decoder(float_hook=str)
 
 
 class Layer(Struct):
@@ -97,7 +95,7 @@ class Layer(Struct):
 
         `misfit` is where in the message the strict pass has failed already, if it has; that is about time alone.
 
-        Raises `Mismatch` with a path from the message's root.
+        Raises `Mismatch` with a path from the message's root, and `msgspec.DecodeError` for malformed JSON.
         """
         if raw is UNSET or bytes(raw).strip() == b"null":
             return _from_nothing(kind, key, absent=raw is UNSET)
@@ -106,10 +104,7 @@ class Layer(Struct):
                 return strict_decoder(kind)(raw), []
             except (ValidationError, RecursionError) as why:
                 misfit = ("$", key, *misfit_path(why)[1:])
-        try:
-            plain = _PLAIN.decode(raw)
-        except RecursionError:
-            raise Mismatch("The JSON is nested too deeply", (key,)) from None
+        plain = plain_values(raw, (key,))
         value, skipped = walk_mismatching(kind, plain, keep_unknown=unknown == "keep", path=(key,), misfit=misfit)
         return value, skipped
 
@@ -143,13 +138,7 @@ class Layer(Struct):
 
 def checked(raw: Raw) -> Raw:
     """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
-    try:
-        try:
-            _PLAIN.decode(raw)
-        except ValidationError:  # a number that no float holds, which is JSON all the same
-            _UNREAD_FLOATS.decode(raw)
-    except RecursionError:
-        raise DecodeError("The JSON is nested too deeply") from None
+    check_json(raw)
     return raw.copy()
 
 
@@ -181,11 +170,13 @@ def strict_decoder(kind: Any) -> Callable[[Any], Any]:
 
 
 def as_raw(raw: Buffer) -> Raw:
-    """Take JSON of any kind of buffer as a raw part."""
+    """Take JSON of any kind of buffer as a raw part, without a byte order mark."""
+    rest = after_mark(raw)
+    text: Buffer = raw if rest is None else rest
     try:
-        return Raw(raw.encode() if isinstance(raw, str) else bytes(raw))
-    except UnicodeEncodeError:
-        raise DecodeError("The text holds a lone surrogate, which is no Unicode text") from None
+        return Raw(text.encode() if isinstance(text, str) else bytes(text))
+    except UnicodeEncodeError as why:
+        raise DecodeError(reason(why, text)) from None
 
 
 def extension_method(method: str) -> str:
