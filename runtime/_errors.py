@@ -4,11 +4,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from ._portable import Portable
+
 LONG = 300
 """Longer data of an error is cut where the error is shown."""
 
 
-class MessageError(msgspec.ValidationError):
+class MessageError(Portable, msgspec.ValidationError):
     """A message could not be read.
 
     `message` says what is wrong, without the path. `id` and `method` are those of the message as far as they could be
@@ -53,7 +55,7 @@ class MessageError(msgspec.ValidationError):
         )
 
 
-class RequestError(Exception):
+class RequestError(Portable, Exception):
     """A request is refused: raise it in a handler, or make it of an error that a peer sent.
 
     `code`, `message` and `data` are those of the JSON-RPC error object; `data` is free JSON, None for none.

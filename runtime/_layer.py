@@ -6,14 +6,15 @@ from typing import Any, Literal, NoReturn
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
 
+from ._classes import accepts, class_names, instance_check, why_unfit
 from ._diagnosis import after_mark, check_json, plain_values, reason
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
 from ._methods import Method
 from ._observe import OnSkip, report
 from ._repair import Mismatch, Skipped, Step, json_path, misfit_path, walk_mismatching
-from ._unions import spec_of
-from ._variants import enc_hook
+from ._structs import AcpStruct
+from ._variants import CatchAll, UnknownVariant, enc_hook
 
 Buffer = bytes | bytearray | memoryview | str
 Unknown = Literal["reject", "keep"]
@@ -25,6 +26,8 @@ TITLES = {
     METHOD_NOT_FOUND: "Method not found",
     INVALID_PARAMS: "Invalid params",
 }
+
+PLAIN = (str, int, float, list, tuple, dict)
 
 
 class Layer(Struct):
@@ -43,6 +46,8 @@ class Layer(Struct):
     """Those of its readers, and those that can be built alone."""
     carriers: dict[tuple[Any, bool], type[Any]] = field(default_factory=dict[tuple[Any, bool], type[Any]])
     """Which envelope carries which class of params, in a request or not; found at the first use."""
+    results: set[Any] = field(default_factory=set[Any])
+    """The classes of all results, and `Raw`; found at the first use."""
 
     def refusal(self, request_id: Any, code: int, detail: str) -> Any:
         """Make the error response that refuses a message."""
@@ -58,6 +63,9 @@ class Layer(Struct):
                 "data": msgspec.to_builtins(error.data, enc_hook=enc_hook),
             }
             error = msgspec.convert(plain, self.error, dec_hook=dec_hook)
+        elif not instance_check(self.error)(error):
+            wanted = f"{class_names(self.error)} or RequestError"
+            raise TypeError(f"An error response needs an error: expected {wanted}, got {error.__class__.__name__}")
         return self.error_response(id=request_id, error=error)
 
     def decode_result(self, method: str, raw: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
@@ -114,26 +122,54 @@ class Layer(Struct):
             self._find_carriers()
         found = self.carriers.get((params.__class__, of_request))
         if found is None:
-            what = "request" if of_request else "notification"
-            raise TypeError(f"No {what} has params of the class {params.__class__.__name__}")
+            what, other = ("request", "notification") if of_request else ("notification", "request")
+            problem = f"No {what} has params of the class {params.__class__.__name__}"
+            hint = f"; it belongs to a {other}" if (params.__class__, not of_request) in self.carriers else ""
+            raise TypeError(f"{problem}{hint}; expected the class that a method has for its params")
         return found
 
     def _find_carriers(self) -> None:
         for envelope in self.envelopes:
             of_request = issubclass(envelope, self.request)
-            for kind in _classes(field_type(envelope, "params")):
+            for kind in accepts(field_type(envelope, "params")) - {UnknownVariant, object}:
                 self.carriers.setdefault((kind, of_request), envelope)
+
+    def result_kind(self, method: str) -> Any:
+        """Give the type of the result that answers a request for `method`.
+
+        Raises `ValueError` for a method that is not a request of the protocol.
+        """
+        known = self.methods.get(method)
+        if known is None or known.response is None:
+            raise ValueError(f"{method!r} is no request of this protocol")
+        return known.response
+
+    def check_result(self, result: Any, method: str | None) -> None:
+        """Check the class of a result that is about to be sent, and a plain value where the method is known.
+
+        Raises `TypeError` where no method, or not this one, has such a result.
+        """
+        if method is not None:
+            problem = None if method.startswith("_") else why_unfit(self.result_kind(method), result)
+            if problem is not None:
+                raise TypeError(f"{problem}, for the result of {method!r}")
+            return
+        if not self.results:
+            self.results = {Raw}.union(*(accepts(m.response) for m in self.methods.values() if m.response is not None))
+        cls = result.__class__
+        # A result of free JSON does not make a result of the params of some method.
+        is_free = object in self.results and not isinstance(result, AcpStruct | CatchAll)
+        if not is_free and not any(c in self.results for c in cls.__mro__ if c is not object):
+            hint = "; plain values need `method`, or to be Raw" if result is None or isinstance(result, PLAIN) else ""
+            raise TypeError(f"No method has a result of the class {cls.__name__}; expected a response class{hint}")
 
     def result(
         self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = ()
     ) -> tuple[Any, list[Skipped]]:
         """Read the result that answers a request for `method`."""
-        known = self.methods.get(method)
-        if known is None or known.response is None:
-            if method.startswith("_") and isinstance(raw, Raw):
-                return checked(raw), []
-            raise ValueError(f"{method!r} is no request of this protocol")
-        return self.part(known.response, raw, "result", unknown, misfit)
+        if method.startswith("_") and isinstance(raw, Raw) and method not in self.methods:
+            return checked(raw), []
+        return self.part(self.result_kind(method), raw, "result", unknown, misfit)
 
 
 def checked(raw: Raw) -> Raw:
@@ -189,14 +225,6 @@ def extension_method(method: str) -> str:
 def raw_json(value: Any) -> Raw | UnsetType:
     """Encode any JSON value once and for all; raw JSON and UNSET stay what they are."""
     return value if isinstance(value, Raw | UnsetType) else Raw(msgspec.json.encode(value, enc_hook=enc_hook))
-
-
-def _classes(kind: Any) -> list[Any]:
-    """List the classes that a params type consists of."""
-    spec = spec_of(kind)
-    if spec is None:
-        return [kind]
-    return [k for group in (*spec.tagged.values(), spec.catch_alls, spec.fallbacks) for k in group]
 
 
 _FIELD_TYPES: dict[type[Any], Any] = {}

@@ -7,7 +7,7 @@ is.
 import re
 import sys
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any
 
@@ -150,7 +150,10 @@ def _path_to_mark(value: Any) -> tuple[Step, ...]:
 
 
 def _inside(value: Any) -> Iterator[tuple[Step, Any]]:
-    return iter(value.items()) if value.__class__ is dict else enumerate(value)
+    if value.__class__ is dict:
+        return iter(value.items())
+    items: Iterable[Any] = value
+    return enumerate(items)
 
 
 def _bytes(buf: Any) -> bytes:
