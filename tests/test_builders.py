@@ -92,8 +92,9 @@ def test_every_response_class_is_taken(label: str) -> None:
     made = Maker(Schema(label), Style.MINIMAL)
     for name, method in module.METHODS.items():
         if isinstance(method.response, type) and method.response is not Any:
-            for given, _ in made.pairs(method.response.__name__):
-                result: Any = acp.convert(given, type=method.response)
+            for given, _ in made.pairs(str(method.response.__name__)):
+                kind: Any = method.response
+                result: Any = acp.convert(given, type=kind)
                 assert module.response(1, result, method=name).result is result
                 assert module.response(1, result).result is result
 
