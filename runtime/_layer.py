@@ -6,6 +6,7 @@ from typing import Any, Literal, NoReturn
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
 
+from ._batch import BATCH_LIMIT
 from ._classes import accepts, class_names, instance_check, why_unfit
 from ._diagnosis import after_mark, check_json, plain_values, reason
 from ._errors import MessageError, RequestError
@@ -95,6 +96,15 @@ class Layer(Struct):
         detail = message if place == "$" else f"{message} - at `{place}`"
         reply = self.refusal(id, code, detail) if answered and code is not None else None
         raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
+
+    def refused_together(self, count: int, unread: int | None) -> MessageError:
+        """Make the one error for `count` messages of a batch, and for those from `unread` on, which were not read."""
+        problems = [f"{count} more messages of the batch were refused"] if count else []
+        if unread is not None:
+            problems.append(f"Only the first {BATCH_LIMIT} messages of the batch were read")
+        text = ". ".join(problems)
+        reply = self.refusal(None, INVALID_REQUEST, text)
+        return MessageError(text, code=INVALID_REQUEST, reply=reply, count=count, unread=unread)
 
     def part(
         self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown, misfit: Sequence[str] = ()

@@ -9,6 +9,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
+from ._batch import REFUSALS, is_object, messages_of
 from ._diagnosis import after_mark, check_json, kind_of_json, reason
 from ._errors import MessageError
 from ._frames import Frame, Nothing, frame_by_parts
@@ -33,7 +34,6 @@ MethodOf = Callable[[Any], str | None]
 _FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
-_BATCH = msgspec.json.Decoder(list[Raw])
 
 
 def _unbuilt(*_: Any) -> NoReturn:
@@ -148,25 +148,34 @@ class Reader(Struct, Generic[M]):
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
         try:
-            parts = _BATCH.decode(buf)
+            parts, unread = messages_of(buf)
         except ValidationError:
             self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-            rest = after_mark(buf)
-            if rest is None:
-                self._no_json(why, buf)
-            return self.batch(rest, method_of, unknown, on_skip)
+            self._no_json(why, buf)
         if not parts:
             self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
+        first: tuple[int, MessageError] | None = None
+        refused = 0
+        """So many messages without an id were refused."""
         for index, part in enumerate(parts):
+            if refused > REFUSALS and not is_object(part):
+                refused += 1
+                continue
             try:
                 out.append(self._one(part, method_of, unknown, placed(on_skip, index)))
             except MessageError as why:
-                out.append(why)
-        for index, message in enumerate(out):
-            if isinstance(message, MessageError):
-                raise message.in_batch(index, out)
+                refused += why.id is None and why.reply is not None
+                if why.id is not None or why.reply is None or refused <= REFUSALS:
+                    out.append(why)
+                first = first or (index, why)
+        if refused > REFUSALS or unread is not None:
+            out.append(self.layer.refused_together(max(refused - REFUSALS, 0), unread))
+        if first is not None:
+            raise first[1].in_batch(first[0], out)
+        if unread is not None:
+            raise out[-1].in_batch(None, out)
         return out
 
     def _one(self, raw: Raw, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:

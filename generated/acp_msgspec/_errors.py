@@ -18,7 +18,10 @@ class MessageError(Portable, msgspec.ValidationError):
     params; None for a response whose result or error does not fit. `path` is the JSON path of the misfit, and `reply`
     the error response to send, or None where nothing may be answered (to a notification or a response).
 
-    For a batch, `batch` lists what became of each of its messages, in order: the message, or its own `MessageError`.
+    For a batch, `batch` lists what became of its messages, in order: the message, or its own `MessageError`. Messages
+    without an id are refused one by one up to a bound. What is beyond it, or beyond the greatest number of messages,
+    has one `MessageError` together, the last in `batch`: `count` says how many were refused, and `unread` where in the
+    batch (in bytes of its UTF-8) those begin that were not read, None where all were.
     """
 
     def __init__(
@@ -31,6 +34,8 @@ class MessageError(Portable, msgspec.ValidationError):
         path: str = "$",
         reply: Any = None,
         batch: list[Any] | None = None,
+        count: int = 1,
+        unread: int | None = None,
     ) -> None:
         """Keep what is known of the message."""
         super().__init__(message if path == "$" else f"{message} - at `{path}`")
@@ -41,17 +46,21 @@ class MessageError(Portable, msgspec.ValidationError):
         self.path = path
         self.reply = reply
         self.batch = batch
+        self.count = count
+        self.unread = unread
 
-    def in_batch(self, index: int, batch: list[Any]) -> "MessageError":
-        """Give the error of a batch whose message at `index` this is the error of."""
+    def in_batch(self, index: int | None, batch: list[Any]) -> "MessageError":
+        """Give the error of a batch whose message at `index` this is the error of; None for several messages."""
         return MessageError(
             self.message,
             id=self.id,
             method=self.method,
             code=self.code,
-            path=f"$[{index}]{self.path[1:]}",
+            path=self.path if index is None else f"$[{index}]{self.path[1:]}",
             reply=self.reply,
             batch=batch,
+            count=self.count,
+            unread=self.unread,
         )
 
 
