@@ -7,10 +7,11 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
 import msgspec
 from msgspec import DecodeError, ValidationError
 
+from ._diagnosis import TOO_DEEP, after_mark, plain_values, reason
 from ._hooks import dec_hook
 from ._observe import OnSkip, report
 from ._outgoing import why_not_encoded
-from ._repair import Skipped, misfit_path, walk_over
+from ._repair import Mismatch, Skipped, misfit_path, walk_over
 from ._variants import enc_hook
 
 T = TypeVar("T")
@@ -20,7 +21,6 @@ Unknown = Literal["reject", "keep"]
 _DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
 _encode = _ENCODER.encode
-_PLAIN = msgspec.json.Decoder()
 NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
 
@@ -61,8 +61,8 @@ class Decoder(Generic[T]):
         def decode(buf: Buffer, /) -> Any:
             try:
                 return strict(buf)
-            except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-                return _second_look(why, buf, type, unknown, on_skip)
+            except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+                return _decode_slow(why, buf, type, unknown, on_skip)
 
         self.decode = decode
 
@@ -79,8 +79,8 @@ def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
     """
     try:
         return (_DECODERS.get(type) or _decoder(type))(buf)
-    except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-        return _second_look(why, buf, type, unknown, on_skip)
+    except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+        return _decode_slow(why, buf, type, unknown, on_skip)
 
 
 @overload
@@ -94,8 +94,8 @@ def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
     """
     try:
         return (_DECODERS.get(type) or _decoder(type))(buf)
-    except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-        return walk_over(type, _plain(why, buf), strict=True, misfit=misfit_path(why))[0]
+    except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+        return _decode_slow(why, buf, type, "reject", None, strict=True)
 
 
 @overload
@@ -186,18 +186,31 @@ def _decoder(kind: Any) -> Callable[[Buffer], Any]:
     return made
 
 
-def _second_look(why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
-    return _repaired(_plain(why, buf), kind, unknown, on_skip, misfit_path(why))
+def _decode_slow(
+    why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None, *, strict: bool = False
+) -> Any:
+    """Decode what the strict decoder did not take, for the reason `why`."""
+    if not isinstance(why, ValidationError):
+        rest = after_mark(buf)
+        if rest is not None:
+            try:
+                return (_DECODERS.get(kind) or _decoder(kind))(rest)
+            except (DecodeError, RecursionError, UnicodeEncodeError) as other:
+                why, buf = other, rest
+    value, mismatch = _plain(why, buf), misfit_path(why)
+    if strict:
+        return walk_over(kind, value, strict=True, misfit=mismatch)[0]
+    return _repaired(value, kind, unknown, on_skip, mismatch)
 
 
 def _plain(why: Exception, buf: Buffer) -> Any:
     """Decode to plain values after a strict decode failed with `why`; malformed JSON is an error first of all."""
-    if isinstance(why, UnicodeEncodeError):
-        raise DecodeError("The text holds a lone surrogate, which is no Unicode text") from None
+    if not isinstance(why, ValidationError):
+        raise DecodeError(reason(why, buf)) from None
     try:
-        return _PLAIN.decode(buf)
-    except RecursionError:
-        raise DecodeError("The JSON is nested too deeply") from None
+        return plain_values(buf)
+    except Mismatch as mismatch:
+        raise (DecodeError if mismatch.message == TOO_DEEP else ValidationError)(str(mismatch)) from None
 
 
 def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:

@@ -11,6 +11,11 @@ from acp_msgspec.v2 import aio as v2_aio
 
 from tests.aio_support import RawPeer, run
 
+
+def quiet(_: aio.Problem) -> None:
+    pass
+
+
 LABELS = ["v1", "v1_unstable", "v2", "v2_unstable"]
 OTHER = {1: "v2", 2: "v1"}
 
@@ -57,7 +62,7 @@ def test_an_agent_answers_any_version_with_its_own(label: str, asked: int, in_ba
     async def turn() -> None:
         here, there = aio.memory_pair()
         peer = RawPeer(here)
-        async with ends(label).AgentConnection(there, ends(label).Agent(), on_problem=lambda _: None) as agent:
+        async with ends(label).AgentConnection(there, ends(label).Agent(), on_problem=quiet) as agent:
             await peer.transport.send([acp.encode([request] if in_batch else request)])
             answer = await peer.next()
             result = (answer[0] if in_batch else answer)["result"]
@@ -73,7 +78,7 @@ def test_an_initialize_that_names_no_version_is_refused(told: Any) -> None:
     async def turn() -> None:
         here, there = aio.memory_pair()
         peer = RawPeer(here)
-        async with v2_aio.AgentConnection(there, v2_aio.Agent(), on_problem=lambda _: None):
+        async with v2_aio.AgentConnection(there, v2_aio.Agent(), on_problem=quiet):
             await peer.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": told}})
             assert (await peer.next())["error"]["code"] == -32602
 
@@ -84,7 +89,7 @@ def test_an_initialize_of_the_own_version_must_fit() -> None:
     async def turn() -> None:
         here, there = aio.memory_pair()
         peer = RawPeer(here)
-        async with v2_aio.AgentConnection(there, v2_aio.Agent(), on_problem=lambda _: None):
+        async with v2_aio.AgentConnection(there, v2_aio.Agent(), on_problem=quiet):
             await peer.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 2}})
             assert (await peer.next())["error"]["code"] == -32602
 
@@ -96,12 +101,12 @@ def test_a_handler_of_its_own_is_asked_in_another_version_too() -> None:
         async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
             assert params.protocol_version == 1
             info = v2.Implementation(name="mine", version="1")
-            return v2.InitializeResponse(protocol_version=v2.ProtocolVersion(2), info=info)
+            return v2.InitializeResponse(protocol_version=2, info=info)
 
     async def turn() -> None:
         here, there = aio.memory_pair()
         async with v2_aio.AgentConnection(there, Own()), aio.ClientConnection(here) as client:
-            answer = await client.initialize(v1.InitializeRequest(protocol_version=v1.ProtocolVersion(1)))
+            answer = await client.initialize(v1.InitializeRequest(protocol_version=1))
             assert answer.protocol_version == 2
 
     run(turn())
@@ -111,7 +116,7 @@ def test_an_answer_to_initialize_without_a_version_is_an_error() -> None:
     async def turn() -> None:
         here, there = aio.memory_pair()
         peer = RawPeer(there)
-        async with v2_aio.ClientConnection(here, on_problem=lambda _: None) as client:
+        async with v2_aio.ClientConnection(here, on_problem=quiet) as client:
             for result in ({}, {"protocolVersion": "1"}, {"protocolVersion": 2}, None):
                 call = asyncio.ensure_future(client.negotiate(timeout=5))
                 await peer.answer(result)

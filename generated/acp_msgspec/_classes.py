@@ -58,13 +58,15 @@ def why_unfit(kind: Any, value: Any) -> str | None:
     try:
         walk_over(kind, plain, keep_unknown=True)
     except msgspec.ValidationError as why:
-        return f"{shown(kind)} was expected: {why}" if plain and isinstance(plain, dict) else expected(kind, value)
+        return (
+            f"{class_names(kind)} was expected: {why}" if plain and isinstance(plain, dict) else expected(kind, value)
+        )
     return None
 
 
 def expected(kind: Any, value: Any) -> str:
     """Say which classes a type takes, and which one the value has."""
-    cls, wanted = value.__class__, shown(kind)
+    cls, wanted = value.__class__, class_names(kind)
     name = "None" if value is None else cls.__name__
     if name in wanted.split(" | "):
         name = f"{cls.__module__}.{cls.__qualname__}"
@@ -121,7 +123,7 @@ def _joined(kinds: Any) -> frozenset[Any]:
     return frozenset(c for k in kinds for c in accepts(k))
 
 
-def shown(kind: Any) -> str:
+def class_names(kind: Any) -> str:
     """Name the classes that a type takes."""
     classes = accepts(kind) - {UnknownVariant}
     return " | ".join(sorted("None" if c is type(None) else c.__name__ for c in classes))

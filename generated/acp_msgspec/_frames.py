@@ -3,7 +3,9 @@
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError
+
+from ._diagnosis import BOM
 
 
 class Frame(Struct):
@@ -45,8 +47,17 @@ class _Parts(Struct):
     error: Raw | UnsetType = UNSET
 
 
+_FRAME = msgspec.json.Decoder(Frame)
 _PARTS = msgspec.json.Decoder(_Parts)
 _PLAIN = msgspec.json.Decoder()
+
+
+def frame_of(data: bytes) -> Frame | None:
+    """Read the frame of a message that was found wanting; None where there is none to be read."""
+    try:
+        return _FRAME.decode(data.removeprefix(BOM))
+    except (DecodeError, RecursionError):
+        return None
 
 
 def frame_by_parts(buf: Any) -> Frame:

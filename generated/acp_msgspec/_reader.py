@@ -9,6 +9,8 @@ from typing import Any, Generic, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
+from ._batch import REFUSALS, is_object, messages_of
+from ._diagnosis import after_mark, check_json, kind_of_json, reason
 from ._errors import MessageError
 from ._frames import Frame, Nothing, frame_by_parts
 from ._hooks import dec_hook
@@ -33,8 +35,6 @@ MethodOf = Callable[[Any], str | None]
 _FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
-_BATCH = msgspec.json.Decoder(list[Raw])
-_PLAIN = msgspec.json.Decoder()
 
 
 def _unbuilt(*_: Any) -> NoReturn:
@@ -91,6 +91,9 @@ class Reader(Struct, Generic[M]):
         """Read any message; raise `MessageError` for what is none. `why` is what the strict pass said, if known."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        rest = None if isinstance(why, ValidationError) else after_mark(buf)
+        if rest is not None:
+            return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
         try:
             message, skipped = self._message(frame, method_of, unknown, _misfit(why))
@@ -146,22 +149,35 @@ class Reader(Struct, Generic[M]):
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
         try:
-            parts = _BATCH.decode(buf)
+            parts, unread = messages_of(buf)
+        except ValidationError:
+            self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-            if isinstance(why, ValidationError) and not isinstance(why, MessageError):
-                self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
             self._no_json(why, buf)
         if not parts:
             self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
+        first: tuple[int, MessageError] | None = None
+        refused = 0
+        """How many messages without an id were refused."""
         for index, part in enumerate(parts):
+            if refused > REFUSALS and not is_object(part):
+                refused += 1
+                continue
             try:
                 out.append(self._one(part, method_of, unknown, placed(on_skip, index)))
             except MessageError as why:
-                out.append(why)
-        for index, message in enumerate(out):
-            if isinstance(message, MessageError):
-                raise message.in_batch(index, out)
+                why.part = part
+                refused += why.id is None and why.reply is not None
+                if why.id is not None or why.reply is None or refused <= REFUSALS:
+                    out.append(why)
+                first = first or (index, why)
+        if refused > REFUSALS or unread is not None:
+            out.append(self.layer.refused_together(max(refused - REFUSALS, 0), unread))
+        if first is not None:
+            raise first[1].in_batch(first[0], out)
+        if unread is not None:
+            raise out[-1].in_batch(None, out)
         return out
 
     def _one(self, raw: Raw, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
@@ -177,7 +193,7 @@ class Reader(Struct, Generic[M]):
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
                 self._no_json(why, buf)
-        # Valid JSON so far, but no object, or with a number that no reader takes; the rest may still be no JSON.
+        # Valid JSON so far, but not an object, or with a number out of range; the rest may still be malformed.
         try:
             return frame_by_parts(buf)
         except ValidationError:
@@ -185,24 +201,17 @@ class Reader(Struct, Generic[M]):
         except (DecodeError, RecursionError) as why:
             self._no_json(why, buf)
         try:
-            plain = _PLAIN.decode(buf)
-        except ValidationError as why:
-            self.layer.fail(INVALID_REQUEST, str(why), answered=True)
-        except (DecodeError, RecursionError) as why:
+            check_json(buf)
+        except DecodeError as why:
             self._no_json(why, buf)
-        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of(plain)}`", answered=True)
+        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
 
     def _no_json(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
-        problem = str(why)
-        if isinstance(why, RecursionError):
-            problem = "The JSON is nested too deeply"
-        elif isinstance(why, UnicodeEncodeError):
-            problem = "The text holds a lone surrogate, which is no Unicode text"
         head = first_head(buf)
         request_id = head.request_id if head.is_request or head.has_answer else None
         method = head.method if isinstance(head.method, str) else None
         is_answered = answered and not head.has_answer
-        self.layer.fail(PARSE_ERROR, problem, id=request_id, method=method, answered=is_answered)
+        self.layer.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
 
     def _message(
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]

@@ -6,10 +6,11 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
+from .._batch import is_object, messages_of
 from .._errors import MessageError, MethodNotFound, RequestError
-from .._frames import Frame
+from .._frames import frame_of
 from .._observe import unheard
 from ._core import Core, named
 from ._handshake import INITIALIZE, other_version
@@ -18,7 +19,7 @@ from ._problems import Problem, ProblemKind
 from ._requests import BatchReply, PendingRequest
 from ._side import Side, given, handlers_of
 from ._transport import MessageTooLong
-from ._unreadable import INVALID_PARAMS, METHOD_NOT_FOUND, SHORTEST, Unreadable
+from ._unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
 
 LOOK = 1.0
 """The seconds between two looks whether a peer is gone, while nothing is read from it."""
@@ -26,9 +27,6 @@ LEFT = 8 * 1024 * 1024
 """How many bytes that a peer left behind are read even where there is no room, as the end is behind them."""
 OWED = 1024 * 1024
 """Above this number of bytes of refusals that the peer does not take, nothing more is read from it."""
-
-_FRAME = msgspec.json.Decoder(Frame)
-_BATCH = msgspec.json.Decoder(list[Raw])
 
 
 class _Stuck(Exception):
@@ -148,7 +146,7 @@ class Reading:
             if handler is not None:
                 put((handler, message.params))
             else:
-                await self._dispatch(message, None, data)
+                await self._dispatch(message, None, len(data), _Answers(data))
 
     async def _decoded_again(self, why: BaseException, data: bytes) -> Any:
         """Decode a message once more, whose repairs the listener of the package did not take; None where it failed."""
@@ -170,17 +168,20 @@ class Reading:
                 await self._failed(why, None, data)
                 return
             parts = why.batch
-        raws = _BATCH.decode(data)
+        self._unreadable.line = data
+        answers = _Answers(data)
         reply = BatchReply(core.outbox)
-        for part, raw in zip(parts, raws, strict=False):
+        size = len(data) // len(parts)
+        for part in parts:
             handler = self._handlers.notifications.get(part.__class__)
             if isinstance(part, MessageError):
-                await self._failed(part, reply, bytes(raw))
+                await self._failed(part, reply, b"" if part.part is None else bytes(part.part))
             elif handler is not None:
                 core.inbox.queue.append((handler, part.params))
             else:
-                await self._dispatch(part, reply, bytes(raw))
+                await self._dispatch(part, reply, size, answers)
         reply.done()
+        self._unreadable.line = b""
 
     def _decoded_batch(self, data: bytes) -> list[Any]:
         core = self._core
@@ -193,7 +194,7 @@ class Reading:
             core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
             return unheard(lambda: self._side.decode_batch(data, **options))
 
-    async def _dispatch(self, message: Any, batch: BatchReply | None, data: bytes) -> None:
+    async def _dispatch(self, message: Any, batch: BatchReply | None, size: int, answers: "_Answers") -> None:
         """Take everything except protocol notifications that the handler takes."""
         side, core = self._side, self._core
         kind = message.__class__
@@ -204,11 +205,11 @@ class Reading:
         elif kind is side.cancel:
             core.requests.cancel(message.params.request_id)
         elif kind in side.requests:
-            if not self._is_response(message, data):
+            if not self._is_response(message, answers):
                 handler = self._handlers.requests.get(kind)
-                await self._request(message.id, message.method, handler, message.params, batch, len(data))
+                await self._request(message.id, message.method, handler, message.params, batch, size)
         elif kind is side.extension_request:
-            if not self._is_response(message, data):
+            if not self._is_response(message, answers):
                 await self._hooked(message.id, message.method, self._handlers.extension_request, message.params, batch)
         elif kind is side.extension_notification and self._handlers.extension_notification is not None:
             deed = _spread(self._handlers.extension_notification)
@@ -232,7 +233,8 @@ class Reading:
                 await self._initialize(why.id, self._side.initialize_of(version), batch, len(data))
                 return
         if why.code == METHOD_NOT_FOUND and why.method and why.method not in self._side.methods:
-            params = _FRAME.decode(data).params
+            frame = frame_of(data)
+            params = frame.params if frame is not None else UNSET
             if why.reply is not None and self._handlers.unknown_request is not None:
                 await self._hooked(why.id, why.method, self._handlers.unknown_request, params, batch)
                 return
@@ -247,15 +249,14 @@ class Reading:
         kind = next(kind for kind in requests if kind.__struct_config__.tag == INITIALIZE)
         await self._request(request_id, INITIALIZE, handlers.get(kind), params, batch, size)
 
-    def _is_response(self, message: Any, data: bytes) -> bool:
+    def _is_response(self, message: Any, answers: "_Answers") -> bool:
         """Whether what reads as a request also has a result, and the id of a call under way: that call fails."""
         call = self._core.calls.pending.get(message.id)
-        if call is None or (b'"result"' not in data and b'"error"' not in data):
-            return False
-        if _FRAME.decode(data).has_usable_method:
+        if call is None or message.id not in answers.ids():
             return False
         problem = "A response that names a method"
-        self._unreadable.failed(MessageError(problem, id=call.id, method=call.method), None, data)
+        why = MessageError(problem, id=call.id, method=call.method, code=INVALID_REQUEST)
+        self._unreadable.failed(why, None, b"")
         return True
 
     async def _request(
@@ -321,6 +322,26 @@ class Reading:
         elif not core.calls.was_abandoned(request_id) and not self._unreadable.answered_alike(request_id):
             detail = "A response to no call that is under way"
             self._unreadable.tell(Problem(kind=ProblemKind.UNKNOWN_RESPONSE, detail=detail, id=request_id))
+
+
+class _Answers:
+    """The ids of those messages of a line that have a method and, beside it, a result or an error."""
+
+    __slots__ = ("_data", "_ids")
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._ids: set[Any] | None = None
+
+    def ids(self) -> set[Any]:
+        """Find them, once: only a request with the id of a call under way asks."""
+        if self._ids is None:
+            self._ids = set()
+            if b'"result"' in self._data or b'"error"' in self._data:
+                parts = messages_of(self._data)[0] if self._data.lstrip()[:1] == b"[" else [Raw(self._data.lstrip())]
+                frames = filter(None, (frame_of(bytes(part)) for part in parts if is_object(part)))
+                self._ids = {f.id for f in frames if type(f.id) in (int, str) and not f.has_usable_method}
+        return self._ids
 
 
 def _anything(_: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -197,7 +198,7 @@ async def refusals_of_too_many_requests() -> None:
     read = v1.ReadTextFileRequest(session_id=v1.SessionId("s"), path="/a")
     async with aio.AgentConnection(there, Stuck(), max_requests=1, on_problem=quiet, grace=0.1) as agent:
         call = asyncio.create_task(agent.fs_read_text_file(read))
-        prompt = {"sessionId": "s", "prompt": []}
+        prompt: dict[str, Any] = {"sessionId": "s", "prompt": []}
 
         async def ask() -> None:
             for number in range(500_000):
@@ -254,6 +255,8 @@ async def notifications_behind_a_handler_that_calls() -> None:
     """300 MiB behind a handler that waits for an answer: 64 MiB of them are kept, with what was decoded of them."""
     here, there = aio.memory_pair()
     connection = aio.ClientConnection(here, Calling, on_problem=quiet)
+    calling = connection.handler
+    assert isinstance(calling, Calling)
     async with connection:
         drain = Drain(there)
         reading = asyncio.create_task(drain.run())
@@ -264,7 +267,7 @@ async def notifications_behind_a_handler_that_calls() -> None:
         while b'"end"' not in drain.last:
             await asyncio.sleep(0.01)
         reading.cancel()
-        assert [type(why).__name__ for why in connection.handler.failed] == ["MessageError"]
+        assert [type(why).__name__ for why in calling.failed] == ["MessageError"]
 
 
 @flood()
@@ -279,10 +282,8 @@ async def a_peer_that_left_much_behind_a_stuck_handler() -> None:
     await there.close()
     start = time.perf_counter()
     async with aio.ClientConnection(here, Deaf(), on_problem=quiet, grace=1.0) as client:
-        try:
+        with suppress(aio.ConnectionClosed):
             await client.extension_call("_x", timeout=20)
-        except aio.ConnectionClosed:
-            pass
         await asyncio.wait_for(client.wait_closed(), 20)
     assert time.perf_counter() - start < 10
 

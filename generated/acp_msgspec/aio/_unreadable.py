@@ -1,14 +1,14 @@
 """Messages that cannot be read: who hears of each, and how much a peer that sends nothing else may cost."""
 
 import asyncio
+import re
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
 from .._codec import encode
 from .._errors import InvalidRequest, MessageError, ParseError, RequestError
-from .._frames import Frame
+from .._frames import frame_of
 from .._salvage import Head, heads
 from ._calls import Call
 from ._core import Core
@@ -17,7 +17,7 @@ from ._problems import Problem, ProblemKind
 from ._requests import BatchReply
 from ._transport import MessageTooLong
 
-PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32601, -32602
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 QUOTED = 60
 """How many bytes of an unparseable message are quoted in the problem."""
 SHORTEST = len('{"jsonrpc":"2.0","method":"_"}')
@@ -26,8 +26,9 @@ MOST = 100
 """How many problems, and how many refusals that name no request, there are in each period."""
 PERIOD = 1.0
 """In seconds."""
-
-_FRAME = msgspec.json.Decoder(Frame)
+MOST_IDS = 10_000
+"""How many ids are looked for in the part of a batch that was not read."""
+_UNREAD_ID = re.compile(rb'"id"\s*:\s*([0-9]{1,18})')
 
 
 class Unreadable:
@@ -45,6 +46,8 @@ class Unreadable:
         self._left = MOST
         self._uncounted = 0
         self._unrefused = 0
+        self.line = b""
+        """The batch that is being read."""
         self._end: asyncio.TimerHandle | None = None
 
     @property
@@ -73,7 +76,18 @@ class Unreadable:
                 self._refuse(why.reply, batch)
         elif not self._fails_call(why, data):  # only a response has an id and is not refused
             return
+        if why.unread is not None:
+            self._fail_unread(why)
         self._tell_of(why, data)
+
+    def _fail_unread(self, why: MessageError) -> None:
+        """Fail the calls whose ids stand in the part of a batch that was not read."""
+        for number, found in enumerate(_UNREAD_ID.finditer(self.line, why.unread or 0)):
+            if number >= MOST_IDS:
+                break
+            call = self._core.calls.pending.get(int(found[1]))
+            if call is not None:
+                self._fail(call, MessageError(why.message, id=call.id, method=call.method, code=why.code))
 
     def too_long(self, why: MessageTooLong) -> None:
         """Settle a message that was longer than the limit, as far as its beginning tells."""
@@ -134,11 +148,8 @@ class Unreadable:
         """Fail the call that a message without a usable id answers, where its id is that of a call but for the type."""
         if why.path != "$.id" and why.id is None:
             return False
-        try:
-            frame = _FRAME.decode(data)
-        except (msgspec.DecodeError, RecursionError):
-            return False
-        return not frame.has_usable_method and self.answered_alike(frame.id)
+        frame = frame_of(data)
+        return frame is not None and not frame.has_usable_method and self.answered_alike(frame.id)
 
     def _answered(self, head: Head, problem: str) -> bool:
         """Fail the call that a broken message answers, if it does."""
