@@ -1,10 +1,12 @@
 """What goes wrong between peers: a message that cannot be read, and a request that is refused."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
 
 from ._portable import Portable
+from ._salvage import Head
 
 LONG = 300
 """Longer data of an error is cut where the error is shown."""
@@ -18,7 +20,8 @@ class MessageError(Portable, msgspec.ValidationError):
     params; None for a response whose result or error does not fit. `path` is the JSON path of the misfit, and `reply`
     the error response to send, or None where nothing may be answered (to a notification or a response).
 
-    `part` is the message itself where it is one of a batch.
+    `part` is the message itself where it is one of a batch. `heads` is what a line that is not JSON still tells of each
+    of its messages.
 
     For a batch, `batch` lists what became of its messages, in order: the message, or its own `MessageError`. Messages
     without an id are refused one by one up to a bound. What is beyond it, or beyond the greatest number of messages,
@@ -39,6 +42,7 @@ class MessageError(Portable, msgspec.ValidationError):
         count: int = 1,
         unread: int | None = None,
         part: msgspec.Raw | None = None,
+        heads: Sequence[Head] = (),
     ) -> None:
         """Keep what is known of the message."""
         super().__init__(message if path == "$" else f"{message} - at `{path}`")
@@ -52,6 +56,7 @@ class MessageError(Portable, msgspec.ValidationError):
         self.count = count
         self.unread = unread
         self.part = part
+        self.heads = heads
 
     def in_batch(self, index: int | None, batch: list[Any]) -> "MessageError":
         """Give the error of a batch whose message at `index` this is the error of; None for several messages."""

@@ -27,7 +27,7 @@ from ._layer import (
 from ._numbers import Int64
 from ._observe import OnSkip, placed, report
 from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
-from ._salvage import first_head
+from ._salvage import Head, heads_of
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -207,11 +207,16 @@ class Reader(Struct, Generic[M]):
         return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
 
     def _no_json(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
-        head = first_head(buf)
+        heads = heads_of(buf)
+        head = heads[0] if heads else Head()
         request_id = head.request_id if head.is_request or head.has_answer else None
         method = head.method if isinstance(head.method, str) else None
         is_answered = answered and not head.has_answer
-        self.layer.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
+        try:
+            self.layer.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
+        except MessageError as error:
+            error.heads = heads
+            raise
 
     def _message(
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]

@@ -7,6 +7,7 @@ outermost objects only, of which one line may hold several: a batch, or two mess
 """
 
 import re
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -19,9 +20,11 @@ MOST_HEADS = 100
 
 # A string that has no end takes the rest of the text, so that no character is looked at twice.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
-_OPENING, _CLOSING = b"{[", b"}]"
+_OBJECT, _COMMA, _COLON = b"{,:"
+_OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_ANSWERS = frozenset({"result", "error"})
+_NOTED, _ANSWERS = frozenset({"id", "method"}), frozenset({"result", "error"})
+LONGEST_KEY = 20
 
 
 class Head(Struct):
@@ -46,83 +49,64 @@ class Head(Struct):
         return self.id is not UNSET and self.method is not UNSET and not self.has_answer
 
 
-def first_head(buf: Any) -> Head:
-    """Give the first message of a broken line; one that tells nothing where there is none."""
-    data = buf.encode("utf-8", "replace") if isinstance(buf, str) else bytes(buf)
-    return next(iter(heads(data)), Head())
+def heads_of(buf: Any) -> list[Head]:
+    """List the outermost objects of any kind of buffer, as `heads` does."""
+    return heads(buf.encode("utf-8", "replace") if isinstance(buf, str) else bytes(buf))
 
 
 def heads(data: bytes) -> list[Head]:
     """List the outermost objects of a broken message, in order; those that tell nothing at all are left out."""
-    scan = _Scan()
-    for count, token in enumerate(_TOKEN.finditer(data, max(data.find(b"{"), 0))):
-        if count >= MOST_TOKENS or len(scan.found) >= MOST_HEADS:
-            break
-        scan.take(token[0], is_last=token.end() == len(data))
-    return scan.finish()
-
-
-class _Scan:
-    """Where the scan is: how deep, and at which key of the outermost object."""
-
-    def __init__(self) -> None:
-        self.found: list[Head] = []
-        self._depth = 0
-        self._head = Head()
-        self._key: str | None = None
-        self._at_value = False
-
-    def take(self, token: bytes, *, is_last: bool) -> None:
-        if token in _OPENING and len(token) == 1:
-            self._open(token)
-        elif token in _CLOSING and len(token) == 1:
-            self._close()
-        elif self._depth != 1:
-            return
-        elif token == b",":
-            self._key, self._at_value = None, False
-        elif token == b":":
-            self._at_value = True
-            self._note_key()
-        elif self._at_value:
+    found: list[Head] = []
+    depth, head, key, at_value = 0, Head(), "", False
+    tokens = _TOKEN.finditer(data, max(data.find(b"{"), 0))
+    for match in islice(tokens, MOST_TOKENS):
+        token = match[0]
+        kind = token[0]
+        if kind in _OPENING:
+            # Between messages only an object begins one: the brackets there are those of batches and escape sequences.
+            if depth == 1 and at_value:
+                _note(head, key, None)
+            depth += 1 if depth or kind == _OBJECT else 0
+        elif kind in _CLOSING:
+            if depth == 1:
+                _keep(head, found)
+                head, key, at_value = Head(), "", False
+            depth -= 1 if depth else 0
+        elif depth != 1:
+            continue
+        elif kind == _COMMA:
+            key, at_value = "", False
+        elif kind == _COLON:
+            at_value = True
+            _note_key(head, key)
+        elif not at_value:
+            key = token.strip(b"\"'").decode("utf-8", "replace") if len(token) <= LONGEST_KEY else ""
+        elif key in _NOTED:
             # The end of the text may have cut a number or a string short.
-            self._note_value(UNSET if is_last else _value(token))
-        else:
-            key = _value(token)
-            self._key = key if isinstance(key, str) else token.decode("utf-8", "replace")
+            _note(head, key, UNSET if match.end() == len(data) else _value(token))
+        if len(found) >= MOST_HEADS:
+            break
+    _keep(head, found)
+    return found
 
-    def finish(self) -> list[Head]:
-        self._keep()
-        return self.found
 
-    def _open(self, token: bytes) -> None:
-        # Between messages only an object begins one: the brackets there are those of batches and escape sequences.
-        if self._depth or token == b"{":
-            if self._depth == 1 and self._at_value:
-                self._note_value(None)
-            self._depth += 1
+def _keep(head: Head, found: list[Head]) -> None:
+    if head.id is not UNSET or head.method is not UNSET or head.has_answer:
+        found.append(head)
 
-    def _close(self) -> None:
-        if self._depth == 1:
-            self._keep()
-        self._depth = max(self._depth - 1, 0)
 
-    def _note_key(self) -> None:
-        if self._key in _ANSWERS:
-            self._head.has_answer = True
-        elif self._key == "method":
-            self._head.method = None
+def _note_key(head: Head, key: str) -> None:
+    if key in _ANSWERS:
+        head.has_answer = True
+    elif key == "method":
+        head.method = None
 
-    def _note_value(self, value: Any) -> None:
-        if self._key == "id" and value is not UNSET:
-            self._head.id = value
-        elif self._key == "method":
-            self._head.method = value if isinstance(value, str) else None
 
-    def _keep(self) -> None:
-        if self._head != Head():
-            self.found.append(self._head)
-        self._head, self._key, self._at_value = Head(), None, False
+def _note(head: Head, key: str, value: Any) -> None:
+    if key == "id" and value is not UNSET:
+        head.id = value
+    elif key == "method":
+        head.method = value if isinstance(value, str) else None
 
 
 def _value(token: bytes) -> Any:

@@ -15,7 +15,7 @@ from ._wire import Writer
 
 HELD = 1000
 """How many requests beyond those that run wait for their turn."""
-BYTES = 64 * 1024 * 1024
+BYTES = 32 * 1024 * 1024
 """Above this number of bytes of unanswered requests, no more are taken."""
 ARRAY = 8 * 1024 * 1024
 """Above this number of bytes, the answers to a batch go out as an array before the last one is there."""

@@ -153,7 +153,7 @@ async def methods_that_nobody_knows() -> None:
 
 @flood()
 async def prompts_that_wait() -> None:
-    """300 prompts of 1 MiB, of which only 64 MiB may be held."""
+    """300 prompts of 1 MiB, of which only 32 MiB may be held."""
     here, there = aio.memory_pair()
     prompt = {"sessionId": "s", "prompt": [{"type": "text", "text": "x" * MIB}]}
     async with aio.AgentConnection(there, Stuck(), max_requests=5, on_problem=quiet, grace=0.1):
@@ -162,7 +162,6 @@ async def prompts_that_wait() -> None:
                 break
         else:
             raise AssertionError("everything was read")
-    # One MiB is a message on its way; its text, its bytes and what was decoded of it are there at once.
 
 
 @flood()
@@ -250,9 +249,9 @@ class Calling(aio.Client):
                 self.failed.append(why)
 
 
-@flood(memory=160 * MIB)
+@flood()
 async def notifications_behind_a_handler_that_calls() -> None:
-    """300 MiB behind a handler that waits for an answer: 64 MiB of them are kept, with what was decoded of them."""
+    """300 MiB behind a handler that waits for an answer: 32 MiB of them are kept."""
     here, there = aio.memory_pair()
     connection = aio.ClientConnection(here, Calling, on_problem=quiet)
     calling = connection.handler

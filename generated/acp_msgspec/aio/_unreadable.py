@@ -69,7 +69,7 @@ class Unreadable:
     def failed(self, why: MessageError, batch: BatchReply | None, data: bytes) -> None:
         """Settle a message that could not be read; `data` is all of it, or its part of a batch."""
         if why.code == PARSE_ERROR:
-            if not self._salvaged(why, data):
+            if not self._salvaged(why):
                 self._refuse(why.reply, batch)
         elif why.reply is not None or why.id is None:
             if not self._answers_alike(why, data):
@@ -130,10 +130,10 @@ class Unreadable:
             return True
         return self.answered_alike(why.id) or not calls.was_abandoned(why.id)
 
-    def _salvaged(self, why: MessageError, data: bytes) -> bool:
+    def _salvaged(self, why: MessageError) -> bool:
         """Find who waits for messages that are not JSON; say whether the refusal without an id is not wanted."""
         is_settled = False
-        for head in heads(data):
+        for head in why.heads:
             if self._answered(head, why.message):
                 is_settled = True
             elif head.is_request and head.request_id is not None:
