@@ -20,7 +20,7 @@ ENDS = (KeyboardInterrupt, SystemExit)
 """What ends the loop that it is raised in, and so the connection."""
 BYTES = 8 * 1024 * 1024
 """Above this number of bytes read since the inbox was last empty, reading waits until it is."""
-MOST_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 60 * 1024 * 1024
 """Above this number of bytes, reading also waits where a handler waits for an answer that may be behind them."""
 SETTLING = 10
 """How many turns of the loop those who wait for an answer get before what came behind it is handled.

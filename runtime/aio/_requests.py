@@ -116,6 +116,7 @@ class Requests:
     ) -> None:
         """Start with none; `failed` makes the answer for a handler that raised."""
         self._outbox = outbox
+        outbox.on_room = self._start_held
         self._writer = writer
         self._bound = bound
         self._failed = failed
@@ -157,7 +158,8 @@ class Requests:
             return InternalError(data="Too many requests at once")
         self._known[request.key] = request
         self._bytes += request.size
-        if self._running < self._bound:
+        # While the peer does not take the answers that are there, no further results are made that would wait as well.
+        if self._running < self._bound and not self._outbox.is_full and not self._held:
             self._running += 1
             return True
         self._held.append(request)
@@ -256,7 +258,10 @@ class Requests:
     def _ended(self, request: PendingRequest) -> None:
         self._forget(request)
         self._running -= 1
-        if self._held and not self._closing:
+        self._start_held()
+
+    def _start_held(self) -> None:
+        while self._held and self._running < self._bound and not self._outbox.is_full and not self._closing:
             self._running += 1
             self.start(self._held.popleft())
 

@@ -12,7 +12,8 @@ from msgspec import Raw
 from tests.floods.measure import flood
 
 MIB = 1024 * 1024
-TEXT = "x" * 1000
+LARGE = "x" * (4 * MIB)
+"""What handlers give again and again, so that it does not count for what waits."""
 
 
 def encoded(message: Any) -> bytes:
@@ -36,7 +37,7 @@ class Stuck(aio.Agent):
         raise AssertionError
 
     async def extension_request(self, method: str, params: Raw, /) -> Any:
-        return "x" * (4 * MIB) if method == "_x/large" else "ok"
+        return LARGE if method == "_x/large" else "ok"
 
 
 class Drain:
@@ -251,7 +252,7 @@ class Calling(aio.Client):
 
 @flood()
 async def notifications_behind_a_handler_that_calls() -> None:
-    """300 MiB behind a handler that waits for an answer: 32 MiB of them are kept."""
+    """300 MiB behind a handler that waits for an answer: 60 MiB of them are kept."""
     here, there = aio.memory_pair()
     connection = aio.ClientConnection(here, Calling, on_problem=quiet)
     calling = connection.handler

@@ -12,7 +12,19 @@ HIGH = 256 * 1024
 class Outbox:
     """Collects messages for one writer task, so that many of them go out in one write."""
 
-    __slots__ = ("_idle", "_is_over", "_queue", "_room", "_size", "_trace", "_transport", "_wake", "broken", "owed")
+    __slots__ = (
+        "_idle",
+        "_is_over",
+        "_queue",
+        "_room",
+        "_size",
+        "_trace",
+        "_transport",
+        "_wake",
+        "broken",
+        "on_room",
+        "owed",
+    )
 
     def __init__(self, transport: Transport, trace: Callable[[bytes], None] | None = None) -> None:
         """Start with nothing to send; `trace` sees each message."""
@@ -26,9 +38,16 @@ class Outbox:
         self._idle = asyncio.Event()
         self._idle.set()
         self._is_over = False
+        self.on_room: Callable[[], None] | None = None
+        """Called when the writer has taken what was too much."""
         self.broken: OSError | None = None
         self.owed = 0
         """The waiting bytes that the reader put, which must not wait for room in the ordinary way."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that nothing more should be made that will wait, too."""
+        return self._size > HIGH
 
     def put(self, message: bytes) -> bool:
         """Take a message; say whether the caller should wait for `room` before the next one."""
@@ -55,7 +74,7 @@ class Outbox:
 
     async def vacancy(self) -> None:
         """Wait until little enough waits, also if others get there first: at most one large message is then added."""
-        while self._size > HIGH:
+        while self.is_full:
             await self._room.wait()
 
     async def flush(self) -> None:
@@ -73,8 +92,11 @@ class Outbox:
                     self._wake = loop.create_future()
                     await self._wake
                 batch, self._queue = self._queue, []
+                was_full = self.is_full
                 self._size = self.owed = 0
                 self._room.set()
+                if was_full and self.on_room is not None:
+                    self.on_room()
                 await self._transport.send(batch)
         except OSError as why:
             self.broken = why
