@@ -12,7 +12,7 @@ from ._connection import Connection
 from ._files import Files
 from ._handshake import Handshake, NotAdvertised, UnsupportedVersion
 from ._load import Opened, load_or_new
-from ._permissions import Decision, Permissions, choose
+from ._permissions import Chosen, Decision, Permissions, choose
 from ._problems import ConnectionClosed, Problem, ProblemKind
 from ._process import ProcessTransport, spawn
 from ._stdio import stdio
@@ -63,6 +63,7 @@ else:
 __all__ = [
     "Agent",
     "AgentConnection",
+    "Chosen",
     "Client",
     "ClientConnection",
     "Command",
