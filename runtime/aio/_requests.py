@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +15,8 @@ from ._outbox import Outbox
 
 HELD = 1000
 """So many requests beyond those that run wait for their turn."""
+ANSWERING: ContextVar[asyncio.Task[None] | None] = ContextVar("ANSWERING", default=None)
+"""The task that answers a request, for what runs within its handler; the task ends once the answer is on its way."""
 
 
 class Sink(Struct, eq=False):
@@ -137,6 +140,7 @@ class Requests:
     async def _run(self, request: Incoming) -> None:
         try:
             request.is_started = True
+            ANSWERING.set(request.task)
             data = await self._answer_to(request)
             request.is_done = True
             if self.answer(request, data):

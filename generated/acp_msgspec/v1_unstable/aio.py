@@ -1044,7 +1044,8 @@ class ServesFiles(Client):
 
     async def fs_read_text_file(self, params: ReadTextFileRequest, /) -> ReadTextFileResponse:
         """Read a file as `Files.read` does."""
-        content = await self.files.read(params.path, line=params.line, limit=params.limit)
+        with self.files.answering():
+            content = await self.files.read(params.path, line=params.line, limit=params.limit)
         return ReadTextFileResponse(content=content)
 
     async def fs_write_text_file(self, params: WriteTextFileRequest, /) -> WriteTextFileResponse:
