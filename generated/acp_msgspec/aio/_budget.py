@@ -35,9 +35,10 @@ def json_size(text: str) -> int:
 def answering() -> Generator[None]:
     """Within it, shares that are kept stay taken until the peer's request under way has been answered.
 
-    Outside of a request nothing is kept.
+    Outside of a request's task nothing is kept.
     """
-    token = _KEEPER.set(ANSWERING.get())
+    task = asyncio.current_task()
+    token = _KEEPER.set(task if task is not None and task.get_name() == ANSWERING else None)
     try:
         yield
     finally:

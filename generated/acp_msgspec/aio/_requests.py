@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 from msgspec import Struct
@@ -15,8 +14,9 @@ from ._outbox import Outbox
 
 HELD = 1000
 """So many requests beyond those that run wait for their turn."""
-ANSWERING: ContextVar[asyncio.Task[None] | None] = ContextVar("ANSWERING", default=None)
-"""The task that answers a request, for what runs within its handler; the task ends once the answer is on its way."""
+
+ANSWERING = "acp_msgspec: answering a request"
+"""The name of a task that answers a request and ends once the answer is on its way."""
 
 
 class Sink(Struct, eq=False):
@@ -105,7 +105,7 @@ class Requests:
     def start(self, request: Incoming) -> None:
         """Start a request, unless that was done."""
         if request.task is None and not self._closing:
-            request.task = asyncio.get_running_loop().create_task(self._run(request))
+            request.task = asyncio.get_running_loop().create_task(self._run(request), name=ANSWERING)
 
     async def begin(self, request: Incoming) -> None:
         """Start a request and wait until its task has begun, so that no later notification is handled before."""
@@ -140,7 +140,6 @@ class Requests:
     async def _run(self, request: Incoming) -> None:
         try:
             request.is_started = True
-            ANSWERING.set(request.task)
             data = await self._answer_to(request)
             request.is_done = True
             if self.answer(request, data):
