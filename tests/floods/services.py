@@ -46,7 +46,7 @@ async def served(content: bytes = b"") -> AsyncGenerator[tuple[RawPeer, Callable
             yield RawPeer(there), request
 
 
-@flood(memory=400 * MIB)
+@flood(memory=400 * MIB, pause=1.0)
 async def contents_of_files_that_nobody_reads() -> None:
     """24 answers of 96 MiB each, as every character is escaped; there may be one of them at a time."""
     async with served(b"\x01" * LONGEST) as (peer, request):
@@ -84,3 +84,39 @@ async def lines_beyond_the_end_of_a_long_file() -> None:
         await peer.send(*asked)
         for _ in asked:
             assert (await peer.next())["result"]["content"] == ""
+
+
+@flood()
+async def terminals_opened_without_end() -> None:
+    """All print without end, and are never released."""
+    async with served() as (peer, request):
+        await peer.send(*(request("terminal/create", command="yes $RANDOM") for _ in range(300)))
+        answers = [await peer.next() for _ in range(300)]
+        assert sum("result" in answer for answer in answers) == 64
+        await asyncio.sleep(3)
+
+
+@flood()
+async def terminals_opened_and_released_without_end() -> None:
+    """What they printed stays visible, within a bound."""
+    async with served() as (peer, request):
+        line = f"head -c {2 * MIB} /dev/zero"
+        for _ in range(100):
+            await peer.send(request("terminal/create", command=line))
+            number = (await peer.next())["result"]["terminalId"]
+            await peer.send(request("terminal/wait_for_exit", terminalId=number))
+            await peer.next()
+            await peer.send(request("terminal/release", terminalId=number))
+            assert (await peer.next())["result"] == {}
+
+
+@flood(memory=96 * MIB)
+async def output_of_a_terminal_that_nobody_reads() -> None:
+    """Answers of 6 MiB each, as every character is escaped: as many as may be held, on their way and behind."""
+    async with served() as (peer, request):
+        await peer.send(request("terminal/create", command=f"head -c {2 * MIB} /dev/zero | tr '\\0' '\\1'"))
+        number = (await peer.next())["result"]["terminalId"]
+        await peer.send(request("terminal/wait_for_exit", terminalId=number))
+        await peer.next()
+        await peer.send(*(request("terminal/output", terminalId=number) for _ in range(1000)))
+        await asyncio.sleep(2)

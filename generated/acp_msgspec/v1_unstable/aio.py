@@ -1083,7 +1083,7 @@ class ServesTerminals(Client):
 
     async def terminal_output(self, params: TerminalOutputRequest, /) -> TerminalOutputResponse:
         """Give the end of the output as `Terminals.output` does."""
-        output, truncated, ended = self.terminals.output(params.session_id, params.terminal_id)
+        output, truncated, ended = await self.terminals.answer(params.session_id, params.terminal_id)
         status = None if ended is None else TerminalExitStatus(exit_code=ended.exit_code, signal=ended.signal)
         return TerminalOutputResponse(output=output, truncated=truncated, exit_status=status)
 
