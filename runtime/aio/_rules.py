@@ -16,6 +16,10 @@ from ._side import Side
 from ._turns import AgentTurn, ClientTurn, Prompts, Questions
 from ._wire import notification_head
 
+ENDS = frozenset({"session/close", "session/delete"})
+"""The calls that end a session, whether the agent agrees or not: at worst the user is asked again."""
+BEGINS = frozenset({"session/new", "session/fork"})
+"""The calls whose answer names a session that has nothing of an earlier one with the same id."""
 Wrapper = Callable[[Any], Any]
 
 
@@ -50,6 +54,11 @@ class Rules:
                 self.cancels = side.turn.cancel
             case None:
                 pass
+        self._strict = frozenset(self.watched)
+        """The methods whose params have to fit."""
+        self._session_ended = getattr(handler, "session_ended", None) if side.peer == "agent" else None
+        if self._session_ended is not None:
+            self.watched |= (ENDS | BEGINS) & side.methods.keys()
         if handler is not None and wrappers:
             self.served = _Served(handler, wrappers)
 
@@ -73,14 +82,14 @@ class Rules:
                 return params
             if isinstance(params, Struct | CatchAll | UnknownVariant):
                 raise TypeError(f"These params are not those of {method}: {expected(kind, params)}")
-        is_watched = method in self.watched or method == self.cancels
-        if is_raw and not is_watched:
+        is_strict = method in self._strict or method == self.cancels
+        if is_raw and not is_strict and method not in self.watched:
             return params
         try:
             plain = b"{}" if params is UNSET else encode(params)
             return decode_with_repairs(plain, type=kind, unknown="keep")[0]
         except (DecodeError, ValueError) as why:
-            if not is_watched:
+            if not is_strict:
                 return params
             raise TypeError(f"These params are not those of {method}: {why}") from None
 
@@ -90,10 +99,30 @@ class Rules:
             result = await answer
             self._note(params, result)
             return result
-        assert self._questions is not None
-        if method == self._questions.turn.close:
-            return await self._questions.closing(params.session_id, answer)
-        return await self._questions.during(params.session_id, answer)
+        if self._questions is not None and method in self._strict:
+            is_close = method == self._questions.turn.close
+            waiting = self._questions.closing if is_close else self._questions.during
+            answer = waiting(params.session_id, answer)
+        if self._session_ended is None or method not in ENDS | BEGINS:
+            return await answer
+        try:
+            result = await answer
+        finally:
+            if method in ENDS:
+                self._end(_session_of(params))
+        if method in BEGINS:
+            self._end(_session_of(result))
+        return result
+
+    def _end(self, session: Any) -> None:
+        """Tell the handler that a session has ended."""
+        if self._session_ended is None or session is None:
+            return
+        try:
+            self._session_ended(session)
+        except Exception as why:
+            detail = f"session_ended raised {named(why)}"
+            self._core.tell(Problem(kind=ProblemKind.HOOK, detail=detail, error=why))
 
     def cancelled(self, params: Any) -> None:
         """Hear that this side has cancelled a turn."""
@@ -133,6 +162,11 @@ class Rules:
     def _tell(self, name: str, why: Exception) -> None:
         detail = f"The handler {name} raised {named(why)} in a cancelled turn"
         self._core.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
+
+
+def _session_of(value: Any) -> Any:
+    """Give the session that params or a result name, also as plain JSON."""
+    return value.get("sessionId") if value.__class__ is dict else getattr(value, "session_id", None)
 
 
 class _Served:

@@ -730,7 +730,8 @@ class ServesFiles(Client):
 
     async def fs_read_text_file(self, params: ReadTextFileRequest, /) -> ReadTextFileResponse:
         """Read a file as `Files.read` does."""
-        content = await self.files.read(params.path, line=params.line, limit=params.limit)
+        with self.files.answering():
+            content = await self.files.read(params.path, line=params.line, limit=params.limit)
         return ReadTextFileResponse(content=content)
 
     async def fs_write_text_file(self, params: WriteTextFileRequest, /) -> WriteTextFileResponse:
@@ -768,7 +769,7 @@ class ServesTerminals(Client):
 
     async def terminal_output(self, params: TerminalOutputRequest, /) -> TerminalOutputResponse:
         """Give the end of the output as `Terminals.output` does."""
-        output, truncated, ended = self.terminals.output(params.session_id, params.terminal_id)
+        output, truncated, ended = await self.terminals.answer(params.session_id, params.terminal_id)
         status = None if ended is None else TerminalExitStatus(exit_code=ended.exit_code, signal=ended.signal)
         return TerminalOutputResponse(output=output, truncated=truncated, exit_status=status)
 
@@ -788,9 +789,21 @@ class DecidesPermissions(Client):
 
     permissions: Permissions[RequestPermissionRequest]
 
+    async def connection_closed(self) -> None:
+        """Forget what was decided for always."""
+        self.permissions.forget(scope=self)
+        await super().connection_closed()
+
+    def session_ended(self, session_id: str, /) -> None:
+        """Forget what was decided for always in a session.
+
+        The connection calls it when this side closes or deletes the session, and when a new one takes its id.
+        """
+        self.permissions.forget(session_id, scope=self)
+
     async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Choose an option as `Permissions` and `choose` do."""
-        decision = await self.permissions.decide(params, params.session_id)
+        decision = await self.permissions.decide(params, params.session_id, scope=self)
         option = choose(((o.option_id, o.kind) for o in params.options), decision)
         if option is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())

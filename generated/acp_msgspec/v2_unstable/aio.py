@@ -842,9 +842,21 @@ class DecidesPermissions(Client):
 
     permissions: Permissions[RequestPermissionRequest]
 
+    async def connection_closed(self) -> None:
+        """Forget what was decided for always."""
+        self.permissions.forget(scope=self)
+        await super().connection_closed()
+
+    def session_ended(self, session_id: str, /) -> None:
+        """Forget what was decided for always in a session.
+
+        The connection calls it when this side closes or deletes the session, and when a new one takes its id.
+        """
+        self.permissions.forget(session_id, scope=self)
+
     async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Choose an option as `Permissions` and `choose` do."""
-        decision = await self.permissions.decide(params, params.session_id)
+        decision = await self.permissions.decide(params, params.session_id, scope=self)
         option = choose(((o.option_id, o.kind) for o in params.options), decision)
         if option is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
