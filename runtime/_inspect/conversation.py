@@ -7,10 +7,10 @@ import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType
 
 from .._errors import MessageError
-from .._frames import Frame
+from .._frames import Frame, frame_by_parts
 from .._repair import Skipped, cut
 from .clock import Moment, between
-from .entries import OTHER, Entry, NoEntry, Side, read_entry
+from .entries import OTHER, Entry, NoEntry, Side, read_entry, without_tail
 from .lines import LIMIT, Line
 from .pending import Asked, Pending
 from .schemas import LABELS, label_for, schema
@@ -107,12 +107,18 @@ class Conversation:
             sender = self._home if entry.outward else OTHER[self._home]
         if entry.body.startswith(b"["):
             return self._batch(line, entry, sender)
-        return (self._one(line, entry.body, None, sender, entry.moment),)
+        try:
+            return (self._one(line, entry.body, None, sender, entry.moment),)
+        except NoEntry as why:
+            return (_broken(line, str(why), entry.moment),)
 
     def _batch(self, line: Line, entry: Entry, sender: Side | None) -> Iterator[Seen]:
         try:
-            parts = _BATCH.decode(entry.body)
-        except (DecodeError, RecursionError) as why:
+            try:
+                parts = _BATCH.decode(entry.body)
+            except DecodeError:
+                parts = _BATCH.decode(without_tail(entry.body) or entry.body)
+        except (DecodeError, NoEntry, RecursionError) as why:
             yield _broken(line, _no_json(why, line), entry.moment)
             return
         if not parts:
@@ -122,11 +128,12 @@ class Conversation:
             yield self._one(line, bytes(part), index, sender, entry.moment)
 
     def _one(self, line: Line, body: bytes, part: int | None, sender: Side | None, when: Moment | None) -> Seen:
-        seen = Seen(line.number, part, len(body), body, "invalid", sender, when)
         try:
             frame = _FRAME.decode(body)
         except (DecodeError, RecursionError):
-            frame = Frame()  # the reader will say what is wrong
+            body = body if part is not None else without_tail(body) or body
+            frame = _frame(body)
+        seen = Seen(line.number, part, len(body), body, "invalid", sender, when)
         if frame.id is None or type(frame.id) in (int, str):
             seen.id = frame.id
         if isinstance(frame.method, str):
@@ -240,6 +247,14 @@ class Conversation:
             other = next((label for label in LABELS if method in schema(label).methods), None)
             hint = f" to {self.label} (--schema {other} knows it)" if other is not None else f" to {self.label}"
             seen.problem = Problem(f"Unknown method {cut(method)!r}{hint}", "$.method", METHOD_NOT_FOUND)
+
+
+def _frame(body: bytes) -> Frame:
+    """Read what can be read of a frame; the reader will say what is wrong."""
+    try:
+        return frame_by_parts(body)
+    except (DecodeError, RecursionError):
+        return Frame()
 
 
 def _peek(raw: Raw | UnsetType) -> _Peek:

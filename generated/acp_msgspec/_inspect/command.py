@@ -10,6 +10,7 @@ from typing import BinaryIO, Literal, Protocol, TextIO
 
 from msgspec import Struct
 
+from .assembly import Assembly
 from .conversation import Conversation, Seen
 from .entries import Side
 from .lines import Following, Line, numbered
@@ -78,6 +79,7 @@ class _Inspection:
         self._out = _standard_output()
         self._conversation = Conversation(options.perspective, options.schema)
         self._tally = Tally()
+        self._assembly = Assembly()
         self._views: list[View] = []
         self._last = 0
         self._progress: Progress | None = None
@@ -114,22 +116,28 @@ class _Inspection:
                 self._line(line)
                 if self._progress is not None:
                     self._progress.add(line.size)
+            self._read_all(self._assembly.close())
         except KeyboardInterrupt:
             if not self._options.follow:
                 raise
             rest = self._following.rest(self._last) if self._following is not None else None
             if rest is not None:
                 self._line(rest)
+            self._read_all(self._assembly.close())
 
     def _line(self, line: Line) -> None:
         self._last = line.number
         self._tally.add_line(line.size)
-        for seen in self._conversation.read(line):
-            self._tally.add(seen)
-            if self._wanted(seen):
-                self._tally.totals.shown += 1
-                for view in self._views:
-                    view.show(seen)
+        self._read_all(self._assembly.add(line))
+
+    def _read_all(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            for seen in self._conversation.read(line):
+                self._tally.add(seen)
+                if self._wanted(seen):
+                    self._tally.totals.shown += 1
+                    for view in self._views:
+                        view.show(seen)
 
     def _wanted(self, seen: Seen) -> bool:
         options = self._options
@@ -175,6 +183,7 @@ class _Inspection:
             raise InspectError(_told(self._options.file, why)) from None
 
     def _changed(self, what: str) -> None:
+        self._read_all(self._assembly.close())
         for view in self._views:
             view.note(what)
 
