@@ -17,6 +17,7 @@
     schema          the label of the schema that it was read with
     repairs         a list of path, action ("default", "dropped"), error
     unknown         a list of path, what
+    undeclared      a list of the paths of keys that the schema does not declare; not there where it would be empty
     problem         null, or why it could not be read: message, path, code
 
 `note`, for what happens to the log itself: `text`.
@@ -28,7 +29,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from .conversation import Seen
 from .summaries import summary
@@ -72,6 +73,7 @@ class Message(Struct, tag_field="type", tag="message"):
     repairs: list[Repair]
     unknown: list[Unknown]
     problem: Any
+    undeclared: list[str] | UnsetType = UNSET
 
 
 class JsonView:
@@ -103,6 +105,7 @@ class JsonView:
                 repairs=[Repair(r.path, r.action, r.error) for r in seen.repairs],
                 unknown=[Unknown(path, what) for path, what in seen.unknown],
                 problem=seen.problem,
+                undeclared=[path for path, _ in seen.undeclared] or UNSET,
             )
         )
 

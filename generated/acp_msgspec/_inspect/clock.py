@@ -52,6 +52,9 @@ def moments(text: str) -> tuple[Moment | None, str]:
     matches = [match for match in TIME.finditer(text) if match.lastgroup != "count" or _is_plausible(match["count"])]
     if not matches:
         return None, text
+    if len(matches) == 1:  # as in nearly all
+        (match,) = matches
+        return found(match), f"{text[: match.start()]} {text[match.end() :]}"
     for match in reversed(matches):
         text = f"{text[: match.start()]} {text[match.end() :]}"
     ranked = sorted(matches, key=lambda match: _RANKS.index(match.lastgroup or ""))
