@@ -19,18 +19,20 @@ _PERSPECTIVE = "the side that kept the log, whose out and in its marks are; by d
 _INSPECT = """\
 Show a log of the wire, a line for each message: where and when, who sent it, method and id, size, what it says.
 An arrow to the right is the client's, one to the left the agent's, and a broken one is an answer. Beneath stands what
-is wrong (!), was repaired (~) or is unknown (?). A summary closes it.
+is wrong (!), was repaired (~) or is unknown or undeclared (?). A summary closes it.
 
 Each line of FILE holds a JSON-RPC message, or a batch of them, as it is, behind a mark (12:00:01 ->, [time] agent:,
-C->A), or in an object ({"ts": 1.5, "dir": "in", "message": {...}}). Where no mark says who sent a message, its
-method does, and for a response the request that it answers.
+C->A), in an object ({"ts": 1.5, "dir": "in", "message": {...}}), or in pairs (dir=in msg="{...}"). The mark next to
+the message tells who sent it; what stands before the mark says nothing, and any text may follow. Where no mark tells,
+the method does, and for a response the request that it answers. A message may go over several lines, as printers lay
+JSON out.
 
 Each message is read with the schema of the protocol version that initialize has settled; before that, and where the
 log has none, with that of version 1. Of the schemas of a version the unstable one is taken if it is here, since it
 knows all that the stable one does and more; --schema takes another.
 
 Exit status: 0 if all was read, 1 if a message does not fit its schema or a line is broken, 2 if there is nothing to
-read or nowhere to write.
+read (the log is empty, too) or nowhere to write.
 """
 
 

@@ -14,8 +14,24 @@ from tests.inspect_support import CONVERSATION, Inspect
 LINES = CONVERSATION.read_bytes().splitlines()
 NASTY = [
     *(b"1E400", b"-1E400", b"1e-400", b"9" * 400, b"-" + b"9" * 5000, b"1.0", b"NaN", b"null", b"true"),
-    *(b'"\\ud83d"', b'"\\udc00\\ud83d"', b'"\xff\xfe"', b'"\xed\xa0\x80"', b'"\\u0000"', b'"\x00"', b'"\xe2\x80\xae\\u001b[2J"'),
-    *(b"{}", b"[]", b"[[]]", b'{"":{"":[]}}', b"[" * 500 + b"]" * 500, b'{"a":' * 2000 + b"1" + b"}" * 2000, b"[" * 9000),
+    *(
+        b'"\\ud83d"',
+        b'"\\udc00\\ud83d"',
+        b'"\xff\xfe"',
+        b'"\xed\xa0\x80"',
+        b'"\\u0000"',
+        b'"\x00"',
+        b'"\xe2\x80\xae\\u001b[2J"',
+    ),
+    *(
+        b"{}",
+        b"[]",
+        b"[[]]",
+        b'{"":{"":[]}}',
+        b"[" * 500 + b"]" * 500,
+        b'{"a":' * 2000 + b"1" + b"}" * 2000,
+        b"[" * 9000,
+    ),
 ]
 """Values that some part of a reader may choke on."""
 NOISE = [b"{", b"}", b"[", b"]", b",", b'"', b"\\", b"\n", b"\r", b"\x1b[31m", b"->", b"<-", b"msg=", b" (12 ms)", b"'"]
@@ -49,17 +65,23 @@ def _mutated(draw: st.DrawFn) -> bytes:
         at = draw(st.integers(0, len(lines) - 1))
         line = lines[at]
         values = list(VALUE.finditer(line))
-        if values and draw(st.booleans()):
-            spot = draw(st.sampled_from(values))
+        spot = draw(st.none() | st.sampled_from(values)) if values else None
+        if spot is not None:
             line = line[: spot.start()] + draw(st.sampled_from(NASTY)) + line[spot.end() :]
         else:
             place = draw(st.integers(0, len(line)))
-            line = line[:place] + draw(st.sampled_from(NOISE) | st.binary(max_size=4)) + line[place + draw(st.integers(0, 3)) :]
+            line = (
+                line[:place]
+                + draw(st.sampled_from(NOISE) | st.binary(max_size=4))
+                + line[place + draw(st.integers(0, 3)) :]
+            )
         lines[at] = line
     return b"\n".join(lines)
 
 
-FUZZ = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+FUZZ = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @FUZZ

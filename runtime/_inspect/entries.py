@@ -17,7 +17,7 @@ from .values import value_end
 __all__ = ["OTHER", "Entry", "NoEntry", "Side", "direction", "read_entry", "without_tail"]
 
 _DEPTH = 3  # how many objects or texts may lie around a message
-_TRIED = 8  # how many beginnings of a value are tried where the first is not that of a message
+_TRIED = 3  # how many values that do not end are tried for a message behind them
 _START = b'{"jsonrpc"'
 _NAME = b"jsonrpc"
 _BRACKET = ord("[")
@@ -27,8 +27,9 @@ _VALUE = re.compile(rb'\{(?=\s*["}])|\[(?=\s*[\[{\]])|(?<!\\)[{\[](?=(?:\s|\\[nr
 _ESCAPED = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _COLOURS = re.compile(rb'("(?:[^"\\\x1b]++|\\.)*+")|\x1b\[[0-9;:]*[A-Za-z]', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}\s]++,?")
-_FRAGMENT = re.compile(rb'"(?:[^"\\]++|\\.)*+"\s*:|[^{]*+"jsonrpc"\s*:')
+_FRAGMENT = re.compile(rb'"(?:[^"\\]++|\\.)*+"\s*:|[^{]*?"jsonrpc"\s*:')
 _OTHER_NOTATION = re.compile(rb"\{\s*(?:'jsonrpc'|jsonrpc)\s*:")
+_HEADER = re.compile(rb"content-(?:length|type):", re.IGNORECASE)
 _NO_JSON = "No JSON object in this line"
 _SEVERAL_LINES = "Part of JSON that goes over several lines (hint: jq -c . writes each message on one)"
 
@@ -129,8 +130,8 @@ def _is_remark(data: bytes, start: int, end: int) -> bool:
 
 def _searched(data: bytes, depth: int) -> Entry | None:
     """Find a message behind whatever text, objects and lists; None where there is none."""
-    at = 0
-    for _ in range(_TRIED):
+    at = open_values = 0
+    while open_values < _TRIED:
         found = _VALUE.search(data, at, LONGEST * 2)
         if found is None:
             return None
@@ -139,6 +140,7 @@ def _searched(data: bytes, depth: int) -> Entry | None:
         match = _ESCAPED.match(data, start) if escaped else None
         end = match.end() if match is not None else value_end(data, start)
         if end is None:
+            open_values += 1
             at = start + 1
             continue
         value = data[start:end]
@@ -181,6 +183,8 @@ def _first_value(data: bytes) -> Entry:
     start = data.find(b"{")
     if start < 0:
         start = data.find(b"[]")  # an empty batch
+    if start < 0 and _HEADER.match(data):
+        raise NoEntry("A header, as in other protocols (hint: a log holds each message on a line of its own)")
     if start < 0:
         raise NoEntry(_SEVERAL_LINES if _FRAGMENT.match(data) else _NO_JSON)
     before = data[:start].rstrip()
@@ -222,15 +226,20 @@ def _unwrapped(data: bytes, depth: int) -> Entry | None:
 def _taken_out(wrapper: _Wrapper, depth: int) -> Entry | None:
     if depth >= _DEPTH:
         return None
-    entry = next(filter(None, (_inner(getattr(wrapper, name), depth) for name in _PAYLOADS)), None)
-    if entry is None:
+    found = [entry for name in _PAYLOADS if (entry := _inner(getattr(wrapper, name), depth)) is not None]
+    if not found:
         return None
+    entry = next((entry for entry in found if _NAME in entry.body), found[0])
     for name in _TIMES:
         entry.moment = entry.moment or moment(_plain(getattr(wrapper, name)))
     for name in DIRECTIONS:
         value = _plain(getattr(wrapper, "from_" if name == "from" else name))
         if entry.sender is None and entry.outward is None and isinstance(value, str) and len(value) <= LONGEST:
             entry.sender, entry.outward = direction_of(name, value)
+    for name in ("msg", "message", "text"):  # {"msg": "sent", "data": {…}}
+        value = _plain(getattr(wrapper, name))
+        if entry.sender is None and entry.outward is None and isinstance(value, str) and is_mark(value):
+            entry.sender, entry.outward = direction(value)
     return entry
 
 

@@ -162,6 +162,7 @@ class Conversation:
             self._answer(seen, frame)
         else:
             self._decode(seen, None)
+            self._look_inside(seen, frame)
         if seen.problem is not None and seen.problem.code == PARSE_ERROR:
             seen.kind, seen.raw = "broken", body if part is not None else line.data or b""
             if not line.ended:
@@ -173,6 +174,13 @@ class Conversation:
                 seen.unknown = [(path, what) for path, what in found if not isinstance(what, Key)]
                 seen.undeclared = [(path, str(what)) for path, what in found if isinstance(what, Key)]
         return seen
+
+    def _look_inside(self, seen: Seen, frame: Frame) -> None:
+        """Say that an object without a message of its own holds one where nobody looks for it."""
+        problem = seen.problem
+        if frame.jsonrpc is UNSET and problem is not None and problem.code != PARSE_ERROR and b"jsonrpc" in seen.raw:
+            hint = "a message stands deeper inside; each has to be on a line of its own, or under a key of the guide"
+            seen.problem = Problem(f"{problem.message} (hint: {hint})", problem.path, problem.code)
 
     def _call(self, seen: Seen, frame: Frame) -> None:
         peeked = _peek(frame.params)

@@ -173,7 +173,8 @@ def _token(text: str) -> list[_Token]:
 def _told_by(pairs: dict[str, str]) -> tuple[_Way, Moment | None]:
     """Read `key=value` pairs."""
     when = next((found for key in TIMES if key in pairs and (found := moment(pairs[key])) is not None), None)
-    told = (direction_of(key, pairs[key]) for key in DIRECTIONS if key in pairs)
+    told = [direction_of(key, pairs[key]) for key in DIRECTIONS if key in pairs]
+    told += [direction(pairs[key]) for key in ("msg", "message") if key in pairs and is_mark(pairs[key])]
     return next((way for way in told if way != _NOTHING), _NOTHING), when
 
 

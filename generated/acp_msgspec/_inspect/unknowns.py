@@ -43,7 +43,8 @@ def unknowns(message: Any, raw: bytes, repairs: Sequence[Skipped] = ()) -> Steps
     `raw` is the message as it came; of one that could not be decoded (None) the keys of its envelope are looked at.
     """
     if message is None:
-        found = _strange(_plain(raw, whole=False), _FRAME)
+        plain = _plain(raw, whole=False)
+        found = _strange(plain, _FRAME) if plain.__class__ is dict and "jsonrpc" in plain else None
         return [("$" + path, what) for path, what in found] if found else []
     try:
         part = getattr(message, "params", None) if hasattr(message, "params") else getattr(message, "result", None)
