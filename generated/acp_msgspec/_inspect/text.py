@@ -151,7 +151,8 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
         yield f"  {', '.join(sent)}", ""
         methods = [f"{printable(name)} {number:,}" for name, number in totals.methods.items()]
         more = f", and {len(methods) - 8} more" if len(methods) > 8 else ""
-        yield f"  {', '.join(methods[:8])}{more}", ""
+        if methods:
+            yield f"  {', '.join(methods[:8])}{more}", ""
     version = totals.protocol_version
     settled = "no version was settled" if version is None else f"protocol version {version} was settled"
     yield f"  read as {totals.schema} ({settled})", ""
