@@ -120,3 +120,13 @@ async def output_of_a_terminal_that_nobody_reads() -> None:
         await peer.next()
         await peer.send(*(request("terminal/output", terminalId=number) for _ in range(1000)))
         await asyncio.sleep(2)
+
+
+@flood()
+async def terminals_with_two_megabytes_of_arguments() -> None:
+    """Each of them is kept while its terminal is open, and shown after that."""
+    async with served() as (peer, request):
+        args = ["ab"] * 150_000
+        for _ in range(30):
+            await peer.send(request("terminal/create", command="true", args=args))
+            await peer.next()
