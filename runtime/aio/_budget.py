@@ -1,13 +1,15 @@
 """Memory shared out by size: what handlers read at once, and what they have answered and nobody has read yet."""
 
 import asyncio
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
-from ._requests import ANSWERING
+from ._requests import Releases, request_here, when_sent
 
 T = TypeVar("T")
 
@@ -18,7 +20,12 @@ _SHORT = b'\b\t\n\f\r"\\'
 _LONG = bytes(n for n in range(32) if n not in _SHORT)
 """What JSON escapes with six bytes."""
 _CHUNK = 1 << 20
-_KEEPER: ContextVar[asyncio.Task[Any] | None] = ContextVar("_KEEPER", default=None)
+_KEEPER: ContextVar[Releases | None] = ContextVar("acp_keeper", default=None)
+
+
+def held_size(text: str) -> int:
+    """Count the bytes that a text takes while it waits to be sent, or while it is sent as JSON, whichever are more."""
+    return max(json_size(text), sys.getsizeof(text))
 
 
 def json_size(text: str) -> int:
@@ -33,12 +40,11 @@ def json_size(text: str) -> int:
 
 @contextmanager
 def answering() -> Generator[None]:
-    """Within it, shares that are kept stay taken until the peer's request under way has been answered.
+    """Within it, shares that are kept stay taken until the answer to the peer's request is on its way.
 
-    Outside of a request's task nothing is kept.
+    Outside of a request nothing is kept.
     """
-    task = asyncio.current_task()
-    token = _KEEPER.set(task if task is not None and task.get_name() == ANSWERING else None)
+    token = _KEEPER.set(request_here())
     try:
         yield
     finally:
@@ -73,12 +79,12 @@ class Share:
 
     def keep(self, size: int) -> None:
         """Keep `size` bytes until the request has been answered; give them back at once where there is none."""
-        task = _KEEPER.get()
-        if task is None:
+        request = _KEEPER.get()
+        if request is None:
             self.release()
         else:
             self.shrink(size)
-            self._budget.keep(task, self)
+            self._budget.keep(request, self)
 
 
 class Budget:
@@ -89,9 +95,9 @@ class Budget:
         self.total = total
         self.free = total
         self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
-        self._kept: dict[asyncio.Task[Any], Share] = {}
-        self._asking: Counter[asyncio.Task[Any]] = Counter()
-        """Tasks with shares that they wait for."""
+        self._kept: dict[Releases, Share] = {}
+        self._asking: Counter[Releases] = Counter()
+        """Requests with shares that they wait for."""
 
     async def take(self, size: int) -> Share:
         """Wait for a share of the budget.
@@ -99,20 +105,20 @@ class Budget:
         A request that waits for one keeps no other one, so that it never waits for itself.
         """
         size = min(size, self.total)
-        task = _KEEPER.get()
-        if task is not None:
-            self._end(task)
+        request = _KEEPER.get()
+        if request is not None:
+            self._end(request)
         if self._waiting or size > self.free:
-            await self._wait(size, task)
+            await self._wait(size, request)
         else:
             self.free -= size
         return Share(self, size)
 
-    async def _wait(self, size: int, task: asyncio.Task[Any] | None) -> None:
+    async def _wait(self, size: int, request: Releases | None) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((granted, size))
-        if task is not None:
-            self._asking[task] += 1
+        if request is not None:
+            self._asking[request] += 1
         try:
             await granted
         except asyncio.CancelledError:
@@ -121,8 +127,8 @@ class Budget:
             self.grant()
             raise
         finally:
-            if task is not None:
-                self._asking -= Counter((task,))
+            if request is not None:
+                self._asking -= Counter((request,))
 
     async def run(self, size: int, work: Callable[[], T]) -> tuple[Share, T]:
         """Run a function in a thread within a share, and give both; the share outlives a caller that is cancelled."""
@@ -148,16 +154,15 @@ class Budget:
                 self.free -= size
                 granted.set_result(None)
 
-    def keep(self, task: asyncio.Task[Any], share: Share) -> None:
-        """Keep a share until a task has ended, or asks for more."""
-        self._end(task)
-        if self._asking[task]:
+    def keep(self, request: Releases, share: Share) -> None:
+        """Keep a share until a request has been answered, or asks for more."""
+        self._end(request)
+        if self._asking[request] or not when_sent(partial(self._end, request)):
             share.release()
-            return
-        self._kept[task] = share
-        task.add_done_callback(self._end)
+        else:
+            self._kept[request] = share
 
-    def _end(self, task: asyncio.Task[Any]) -> None:
-        share = self._kept.pop(task, None)
+    def _end(self, request: Releases) -> None:
+        share = self._kept.pop(request, None)
         if share is not None:
             share.release()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .._errors import InvalidParams, ResourceNotFound
-from ._budget import WORST, Budget, answering, json_size
+from ._budget import WORST, Budget, answering, held_size
 from ._commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
 from ._output import Tail
 from ._shell import is_line
@@ -156,7 +156,7 @@ class Terminals:
             except BaseException:
                 share.release()
                 raise
-            share.keep(json_size(found[0]))
+            share.keep(held_size(found[0]))
         return found
 
     def snapshot(self, session: str | None = None) -> tuple[TerminalSnapshot, ...]:

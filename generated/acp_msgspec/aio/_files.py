@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Literal, TypeVar, get_args
 
 from .._errors import InternalError, InvalidParams, RequestError, ResourceNotFound
-from ._budget import WORST, Budget, Share, answering, is_answering, json_size
+from ._budget import WORST, Budget, Share, answering, held_size, is_answering
 from ._paths import Outside, Place, Root
 from ._writing import create, rewrite
 
@@ -100,7 +100,7 @@ class Files:
 
         def work(most: int) -> tuple[str, int]:
             text = self._read(path, line, limit, most)
-            return text, json_size(text) if keeps else 0
+            return text, held_size(text) if keeps else 0
 
         try:
             _, size = await self._served(path, self._working, 0, lambda: self._size(path, line))

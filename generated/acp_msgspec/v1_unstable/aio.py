@@ -14,7 +14,7 @@ from ..aio._connection import Connection
 from ..aio._files import Files
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
-from ..aio._side import Side
+from ..aio._side import Side, UnknownMethods
 from ..aio._terminals import Terminals
 from ..aio._turns import AgentTurn, ClientTurn
 from .enums import StopReason, TerminalId
@@ -219,7 +219,7 @@ _CLIENT_NEEDS = (
 _VERSIONS = (1,)
 
 
-class Agent:
+class Agent(UnknownMethods):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -403,7 +403,7 @@ class Agent:
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client:
+class Client(UnknownMethods):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -592,6 +592,8 @@ class AgentConnection(Connection[Agent]):
             close="session_close",
             base=Agent,
         ),
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(protocol_version=version),
     )
 
     @property
@@ -778,6 +780,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property

@@ -13,7 +13,7 @@ from .._errors import MethodNotFound
 from ..aio._connection import Connection
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
-from ..aio._side import Side
+from ..aio._side import Side, UnknownMethods
 from ..aio._turns import ClientTurn
 from .messages import (
     METHODS,
@@ -176,7 +176,7 @@ _CLIENT_NEEDS = (
 _VERSIONS = (2,)
 
 
-class Agent:
+class Agent(UnknownMethods):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -338,7 +338,7 @@ class Agent:
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client:
+class Client(UnknownMethods):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -482,6 +482,10 @@ class AgentConnection(Connection[Agent]):
         peer="client",
         needs=_CLIENT_NEEDS,
         turn=None,
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(
+            protocol_version=version, info=Implementation(name="unknown", version="0")
+        ),
     )
 
     @property
@@ -603,6 +607,7 @@ class ClientConnection(Connection[Client]):
             SessionUpdateStateUpdateIdle,
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property
