@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from ._portable import Portable
+from ._printable import printable
 from ._salvage import Head
 
 LONG = 300
@@ -91,8 +92,9 @@ class RequestError(Portable, Exception):
         super().__init__(f"{self.message} ({self.code})")
 
     def __str__(self) -> str:
-        """Say what was refused and why; long data is cut."""
-        return str(self.args[0]) if self.data is None else f"{self.args[0]}: {_shown(self.data)}"
+        """Say what was refused and why, on one line that is safe to print; long data is cut."""
+        text = str(self.args[0])
+        return printable(text if self.data is None else f"{text}: {_shown(self.data)}")
 
     def __init_subclass__(cls) -> None:
         """Remember which class stands for which code."""

@@ -566,7 +566,7 @@ def test_a_peer_that_takes_no_answers_holds_up_itself_alone(root: Path) -> None:
                     await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
             known: Any = client
-            waiting = known._outbox._size
+            waiting = known._outbox.size
             assert waiting <= 8_000_000
             # This side reads and writes all the same.
             assert await files.read(str(root / "big")) == text

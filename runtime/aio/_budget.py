@@ -6,10 +6,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ._requests import Releases, request_here, when_sent
+from ._requests import ANSWERING
 
 T = TypeVar("T")
 
@@ -20,7 +19,7 @@ _SHORT = b'\b\t\n\f\r"\\'
 _LONG = bytes(n for n in range(32) if n not in _SHORT)
 """What JSON escapes with six bytes."""
 _CHUNK = 1 << 20
-_KEEPER: ContextVar[Releases | None] = ContextVar("acp_keeper", default=None)
+_KEEPER: ContextVar[asyncio.Task[Any] | None] = ContextVar("_KEEPER", default=None)
 
 
 def held_size(text: str) -> int:
@@ -40,11 +39,12 @@ def json_size(text: str) -> int:
 
 @contextmanager
 def answering() -> Generator[None]:
-    """Within it, shares that are kept stay taken until the answer to the peer's request is on its way.
+    """Within it, shares that are kept stay taken until the peer's request under way has been answered.
 
-    Outside of a request nothing is kept.
+    Outside of a request's task nothing is kept.
     """
-    token = _KEEPER.set(request_here())
+    task = asyncio.current_task()
+    token = _KEEPER.set(task if task is not None and task.get_name() == ANSWERING else None)
     try:
         yield
     finally:
@@ -79,12 +79,12 @@ class Share:
 
     def keep(self, size: int) -> None:
         """Keep `size` bytes until the request has been answered; give them back at once where there is none."""
-        request = _KEEPER.get()
-        if request is None:
+        task = _KEEPER.get()
+        if task is None:
             self.release()
         else:
             self.shrink(size)
-            self._budget.keep(request, self)
+            self._budget.keep(task, self)
 
 
 class Budget:
@@ -95,9 +95,9 @@ class Budget:
         self.total = total
         self.free = total
         self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
-        self._kept: dict[Releases, Share] = {}
-        self._asking: Counter[Releases] = Counter()
-        """Requests with shares that they wait for."""
+        self._kept: dict[asyncio.Task[Any], Share] = {}
+        self._asking: Counter[asyncio.Task[Any]] = Counter()
+        """Tasks with shares that they wait for."""
 
     async def take(self, size: int) -> Share:
         """Wait for a share of the budget.
@@ -105,20 +105,20 @@ class Budget:
         A request that waits for one keeps no other one, so that it never waits for itself.
         """
         size = min(size, self.total)
-        request = _KEEPER.get()
-        if request is not None:
-            self._end(request)
+        task = _KEEPER.get()
+        if task is not None:
+            self._end(task)
         if self._waiting or size > self.free:
-            await self._wait(size, request)
+            await self._wait(size, task)
         else:
             self.free -= size
         return Share(self, size)
 
-    async def _wait(self, size: int, request: Releases | None) -> None:
+    async def _wait(self, size: int, task: asyncio.Task[Any] | None) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((granted, size))
-        if request is not None:
-            self._asking[request] += 1
+        if task is not None:
+            self._asking[task] += 1
         try:
             await granted
         except asyncio.CancelledError:
@@ -127,8 +127,8 @@ class Budget:
             self.grant()
             raise
         finally:
-            if request is not None:
-                self._asking -= Counter((request,))
+            if task is not None:
+                self._asking -= Counter((task,))
 
     async def run(self, size: int, work: Callable[[], T]) -> tuple[Share, T]:
         """Run a function in a thread within a share, and give both; the share outlives a caller that is cancelled."""
@@ -154,15 +154,16 @@ class Budget:
                 self.free -= size
                 granted.set_result(None)
 
-    def keep(self, request: Releases, share: Share) -> None:
-        """Keep a share until a request has been answered, or asks for more."""
-        self._end(request)
-        if self._asking[request] or not when_sent(partial(self._end, request)):
+    def keep(self, task: asyncio.Task[Any], share: Share) -> None:
+        """Keep a share until a task has ended, or asks for more."""
+        self._end(task)
+        if self._asking[task]:
             share.release()
-        else:
-            self._kept[request] = share
+            return
+        self._kept[task] = share
+        task.add_done_callback(self._end)
 
-    def _end(self, request: Releases) -> None:
-        share = self._kept.pop(request, None)
+    def _end(self, task: asyncio.Task[Any]) -> None:
+        share = self._kept.pop(task, None)
         if share is not None:
             share.release()

@@ -17,13 +17,13 @@ class Outbox:
         "_is_over",
         "_queue",
         "_room",
-        "_size",
         "_trace",
         "_transport",
         "_wake",
         "broken",
         "on_room",
         "owed",
+        "size",
     )
 
     def __init__(self, transport: Transport, trace: Callable[[bytes], None] | None = None) -> None:
@@ -31,7 +31,8 @@ class Outbox:
         self._transport = transport
         self._trace = trace
         self._queue: list[bytes] = []
-        self._size = 0
+        self.size = 0
+        """The bytes that wait."""
         self._wake: asyncio.Future[None] | None = None
         self._room = asyncio.Event()
         self._room.set()
@@ -47,7 +48,7 @@ class Outbox:
     @property
     def is_full(self) -> bool:
         """Whether so much waits that nothing more should be made that will wait, too."""
-        return self._size > HIGH
+        return self.size > HIGH
 
     def put(self, message: bytes) -> bool:
         """Take a message; say whether the caller should wait for `room` before the next one."""
@@ -56,14 +57,14 @@ class Outbox:
         if self._trace is not None:
             self._trace(message)
         self._queue.append(message)
-        self._size += len(message)
+        self.size += len(message)
         wake = self._wake
         if wake is not None:
             self._wake = None
             self._idle.clear()
             if not wake.done():
                 wake.set_result(None)
-        if self._size > HIGH:
+        if self.size > HIGH:
             self._room.clear()
             return True
         return False
@@ -71,6 +72,12 @@ class Outbox:
     async def room(self) -> None:
         """Wait until the writer has taken what waits."""
         await self._room.wait()
+
+    def let_go_on(self) -> None:
+        """Let those who wait for room now go on without it."""
+        self._room.set()
+        if self.is_full:
+            self._room.clear()
 
     async def vacancy(self) -> None:
         """Wait until little enough waits, also if others get there first: at most one large message is then added."""
@@ -93,7 +100,7 @@ class Outbox:
                     await self._wake
                 batch, self._queue = self._queue, []
                 was_full = self.is_full
-                self._size = self.owed = 0
+                self.size = self.owed = 0
                 self._room.set()
                 if was_full and self.on_room is not None:
                     self.on_room()
@@ -103,6 +110,6 @@ class Outbox:
         finally:
             self._is_over = True
             self._queue.clear()
-            self._size = self.owed = 0
+            self.size = self.owed = 0
             self._room.set()
             self._idle.set()

@@ -88,6 +88,7 @@ class Reading:
     async def _wait_for_inbox(self) -> None:
         inbox = self._core.inbox
         if inbox.wanted and inbox.is_flooded:
+            self._core.outbox.let_go_on()
             self._core.calls.give_up_running(
                 lambda call: MessageError(
                     "The response may be behind more notifications than can wait for the handler that made the call",

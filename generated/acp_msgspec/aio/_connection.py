@@ -210,7 +210,7 @@ class Connection(Generic[H]):
         head = notification_head(extension_method(method))
         self._check_open()
         if self._outbox.put(self._core.writer.notification(head, method, params)):
-            await self._core.inbox.wait_for(self._outbox.room)
+            await self._core.inbox.wait_for(self._outbox)
 
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
@@ -226,7 +226,7 @@ class Connection(Generic[H]):
         if method == rules.cancels:
             rules.cancelled(typed)
         if is_over:
-            await self._core.inbox.wait_for(self._outbox.room)
+            await self._core.inbox.wait_for(self._outbox)
 
     async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None, typed: Any = None) -> Any:
         self._check_open()

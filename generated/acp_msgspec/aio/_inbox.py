@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any
 
+from ._outbox import Outbox
+
 Deed = Callable[[Any], Awaitable[Any] | None]
 
 TURN: ContextVar[int] = ContextVar("acp_turn", default=0)
@@ -20,7 +22,7 @@ ENDS = (KeyboardInterrupt, SystemExit)
 """What ends the loop that it is raised in, and so the connection."""
 BYTES = 8 * 1024 * 1024
 """Above this number of bytes read since the inbox was last empty, reading waits until it is."""
-MOST_BYTES = 60 * 1024 * 1024
+MOST_BYTES = 30 * 1024 * 1024
 """Above this number of bytes, reading also waits where a handler waits for an answer that may be behind them."""
 SETTLING = 10
 """How many turns of the loop those who wait for an answer get before what came behind it is handled.
@@ -112,19 +114,22 @@ class Inbox:
             await self._room
             self._room = None
 
-    async def wait_for(self, room: Callable[[], Awaitable[None]]) -> None:
+    async def wait_for(self, outbox: Outbox) -> None:
         """Wait until the peer has taken something; where the running handler waits for that, reading goes on.
 
-        The peer may itself wait for this side to read.
+        The peer may itself wait for this side to read. Where reading has to wait as well, the handler goes on, and
+        makes room by that, until the outbox holds as much as the inbox may.
         """
         turn = TURN.get()
         if not turn or turn != self.turn:
-            await room()
+            await outbox.room()
+            return
+        if self.is_flooded and outbox.size <= MOST_BYTES:
             return
         self.wanted += 1
         self.release()
         try:
-            await room()
+            await outbox.room()
         finally:
             if turn == self.turn:
                 self.wanted -= 1

@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 from msgspec import Struct, field
@@ -19,6 +18,9 @@ BYTES = 32 * 1024 * 1024
 """Above this number of bytes of unanswered requests, no more are taken."""
 ARRAY = 8 * 1024 * 1024
 """Above this number of bytes, the answers to a batch go out as an array before the last one is there."""
+
+ANSWERING = "acp_msgspec: answering a request"
+"""The name of a task that answers a request and ends once the answer is on its way."""
 
 
 class BatchReply(Struct, eq=False):
@@ -52,18 +54,6 @@ class BatchReply(Struct, eq=False):
         return self.outbox.put(b"[%b]" % b",".join(parts))
 
 
-class Releases(Struct, eq=False):
-    """What is to be called once the answer to a request is on its way; `calls` is None afterwards."""
-
-    calls: list[Callable[[], object]] | None = field(default_factory=list[Callable[[], object]])
-
-    def run(self) -> None:
-        """Call all."""
-        calls, self.calls = self.calls, None
-        for release in calls or ():
-            release()
-
-
 class PendingRequest(Struct, eq=False):
     """One request of the peer that has no answer yet."""
 
@@ -77,7 +67,6 @@ class PendingRequest(Struct, eq=False):
     """The bytes of the message."""
     batch: BatchReply | None = None
     task: asyncio.Task[None] | None = None
-    releases: Releases = field(default_factory=Releases)
     is_started: bool = False
     is_cancelled: bool = False
     is_done: bool = False
@@ -86,28 +75,6 @@ class PendingRequest(Struct, eq=False):
     def key(self) -> Any:
         """What finds it again: its id with its type, or itself, as null may come any number of times."""
         return self if self.id is None else self.id
-
-
-# Timers that were cancelled keep their context for as long as they would have run, so this holds little.
-_CURRENT: ContextVar[Releases | None] = ContextVar("acp_releases", default=None)
-
-
-def request_here() -> Releases | None:
-    """Give what tells the request that runs here from others; None outside of a request, and once it is answered."""
-    releases = _CURRENT.get()
-    return None if releases is None or releases.calls is None else releases
-
-
-def when_sent(release: Callable[[], object]) -> bool:
-    """Have `release` called once the answer to the request that runs here is on its way; False outside of a request.
-
-    What a handler returns takes memory until the peer takes it, so what bounds that memory must hold on until then.
-    """
-    releases = _CURRENT.get()
-    if releases is None or releases.calls is None:
-        return False
-    releases.calls.append(release)
-    return True
 
 
 class Requests:
@@ -174,7 +141,7 @@ class Requests:
     def start(self, request: PendingRequest) -> None:
         """Start a request, unless that was done."""
         if request.task is None and not self._closing:
-            request.task = asyncio.get_running_loop().create_task(self._run(request))
+            request.task = asyncio.get_running_loop().create_task(self._run(request), name=ANSWERING)
 
     async def begin(self, request: PendingRequest) -> None:
         """Start a request and wait until its task has begun, so that no later notification is handled before."""
@@ -207,7 +174,6 @@ class Requests:
         return self._outbox.put(data) if request.batch is None else request.batch.add(data)
 
     async def _run(self, request: PendingRequest) -> None:
-        _CURRENT.set(request.releases)
         try:
             request.is_started = True
             result, error = await self._outcome_of(request)
@@ -275,7 +241,6 @@ class Requests:
         self._known.pop(request.key, None)
         self._bytes -= request.size
         request.params = None
-        request.releases.run()
         self.release()
 
 
