@@ -488,3 +488,43 @@ def test_missing_files_may_be_empty(root: Path) -> None:
     wrong: Any = "ignore"
     with pytest.raises(ValueError, match="use one of error, empty"):
         aio.Files(root, missing=wrong)
+
+
+def test_a_system_that_can_do_less(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without descriptors of folders, modes of descriptors, attributes and reserved room."""
+    for name in ("fchmod", "fchown", "listxattr", "getxattr", "setxattr", "removexattr", "posix_fallocate"):
+        monkeypatch.delattr(os, name, raising=False)
+    monkeypatch.setattr(PATHS, "CAN_WALK", False)
+    write(root)
+    assert (root / "a.txt").read_text(encoding="utf-8") == "new"
+    write(root, "fresh", name="fresh")
+    monkeypatch.setattr(os, "replace", busy)
+    write(root, "longer than before")
+    assert (root / "a.txt").read_text(encoding="utf-8") == "longer than before"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be listed")
+def test_a_file_is_closed_when_it_is_replaced(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows refuses to replace an open file."""
+    replacing = os.replace
+
+    def replaced(*choices: Any, **more: Any) -> None:
+        links = [number.readlink() for number in Path("/proc/self/fd").iterdir() if number.is_symlink()]
+        assert not [link for link in links if link.parent == root and link.suffix in (".txt", ".tmp")]
+        replacing(*choices, **more)
+
+    monkeypatch.setattr(os, "replace", replaced)
+    write(root)
+    assert (root / "a.txt").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def swapped(*_: Any, **__: Any) -> None:
+        (root / "a.txt").unlink()
+        os.mkfifo(root / "a.txt")
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(os, "replace", swapped)
+    with pytest.raises(acp.InvalidParams):
+        run(aio.Files(root).write(str(root / "a.txt"), "x"), seconds=10)

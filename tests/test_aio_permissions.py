@@ -535,6 +535,19 @@ def test_an_answer_that_comes_after_the_end_of_its_session_is_not_remembered() -
     run(turn())
 
 
+@pytest.mark.parametrize("decision", ["allow_always", "reject_always"])
+def test_what_the_agent_could_not_be_told_is_not_remembered(decision: aio.Decision) -> None:
+    async def turn() -> None:
+        policy = Asked(decision)
+        permissions = aio.Permissions[v1.RequestPermissionRequest](policy, remember=True)
+        verb, other = ("allow", "reject") if decision == "allow_always" else ("reject", "allow")
+        for count, kinds in enumerate([(f"{other}_once",), (), (f"{verb}_once",), (f"{verb}_always",)]):
+            assert await permissions.decide(run_it(kinds=kinds), SESSION) == decision
+            assert policy.count == min(count + 1, 3)
+
+    run(turn())
+
+
 def test_sessions_that_an_agent_makes_up_have_a_bound() -> None:
     consents: Any = __import__("acp_msgspec.aio._consents", fromlist=["x"])
 

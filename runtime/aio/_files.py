@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Literal, TypeVar, get_args
 
 from .._errors import InternalError, InvalidParams, RequestError, ResourceNotFound
-from ._budget import WORST, Budget, Share, answering, is_answering, json_size
+from ._budget import WORST, Budget, Share, answering, held_size, is_answering
 from ._paths import Outside, Place, Root
 from ._writing import create, rewrite
 
@@ -35,9 +35,6 @@ _REFUSED = {
     errno.EEXIST: "there is something in its way",
     errno.ENXIO: "it is no ordinary file",
 }
-
-
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 class Unfit(ValueError):
@@ -103,7 +100,7 @@ class Files:
 
         def work(most: int) -> tuple[str, int]:
             text = self._read(path, line, limit, most)
-            return text, json_size(text) if keeps else 0
+            return text, held_size(text) if keeps else 0
 
         try:
             _, size = await self._served(path, self._working, 0, lambda: self._size(path, line))
@@ -157,7 +154,7 @@ class Files:
         """Read an ordinary file of at most `most` bytes; anything else is not even waited for."""
         with self.root.place(path) as place:
             _ordinary(place.stat())
-            number = place.open(os.O_RDONLY | _AT_ONCE)
+            number = place.open(os.O_RDONLY)
             with os.fdopen(number, "rb", buffering=0) as file:
                 if _ordinary(os.fstat(number)).st_size > most:
                     raise self._too_long(most)
@@ -185,7 +182,7 @@ class Files:
                 create(place, data)
                 return
             _ordinary(found)
-            old = place.open(os.O_WRONLY | _AT_ONCE)
+            old = place.open(os.O_WRONLY)
             try:
                 _ordinary(os.fstat(old))
                 data = self._as_before(place, data)
@@ -204,7 +201,7 @@ class Files:
     def _habits(self, place: Place) -> tuple[bool, bool]:
         """Say whether a file begins with a byte order mark, and whether all of its lines end with CRLF."""
         try:
-            number = place.open(os.O_RDONLY | _AT_ONCE)
+            number = place.open(os.O_RDONLY)
         except OSError:
             return False, False
         with os.fdopen(number, "rb") as file:

@@ -102,7 +102,7 @@ class Permissions(Generic[P]):
             return known.decision
         epoch = self._consents.epoch
         made = _checked(request, await self._ask(request))
-        is_always = made.option is not None or made.decision in _ONCE
+        is_always = made.option is not None or (made.decision in _ONCE and _has_option(request, made.decision))
         # The session may have ended while the user was thinking.
         if is_always and made.decision is not None and epoch == self._consents.epoch:
             self._consents.put(scope, session, key, _Remembered(made.decision, made.option))
@@ -130,7 +130,7 @@ def _checked(request: Any, answer: Any) -> _Made:
     if not hasattr(answer, "option_id"):
         raise ValueError(f"The policy gave {answer!r}, which is no decision")
     option_id = answer.option_id
-    found = [option for option in getattr(request, "options", ()) if option.option_id == option_id]
+    found = [option for option in request.options if option.option_id == option_id]
     if not found:
         raise ValueError(f"The policy chose the option {option_id!r}, which the request does not have")
     # Where two options share an id, nobody knows which of them the agent will take it for.
@@ -138,9 +138,14 @@ def _checked(request: Any, answer: Any) -> _Made:
     return _Made(Chosen(option_id), _identity(found[0]) if is_always else None)
 
 
+def _has_option(request: Any, decision: Decision | Chosen | None) -> bool:
+    """Say whether the agent is told what was decided; what it could not be told is asked again."""
+    return choose(((option.option_id, option.kind) for option in request.options), decision) is not None
+
+
 def _offered(request: Any) -> list[bytes]:
     """Give the identities of a request's options; none where two of them share an id."""
-    options = list(getattr(request, "options", ()))
+    options = list(request.options)
     is_clear = len({option.option_id for option in options}) == len(options)
     return [_identity(option) for option in options] if is_clear else []
 

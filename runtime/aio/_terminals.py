@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .._errors import InvalidParams, ResourceNotFound
-from ._budget import WORST, Budget, answering, json_size
+from ._budget import WORST, Budget, answering, held_size
 from ._commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
 from ._output import Tail
 from ._shell import is_line
@@ -24,6 +24,10 @@ TOTAL = 16 * 1024 * 1024
 HELD = 32 * 1024 * 1024
 """How many bytes of answers may wait to be sent, as JSON."""
 OPEN = 64
+LINE = 16 * 1024
+"""How many characters of a command are kept to be shown."""
+NAME = 64 * 1024
+"""The greatest length of a session's id, in characters, as it is kept."""
 RELEASED = 64
 """How many released terminals a snapshot shows; the oldest go first."""
 PIPE = 1024 * 1024
@@ -104,6 +108,8 @@ class Terminals:
         """
         if len(self._open) + self._busy >= self._max_open:
             raise _refused(command, f"there are {self._max_open} terminals open already; release some of them")
+        if len(session) > NAME:
+            raise _refused(command, f"the id of the session is longer than {NAME} characters")
         wanted = self._command(Command(session, command, tuple(args), dict(env or {}), self._folder(command, cwd)))
         terminal_id = f"term_{secrets.token_hex(8)}"
         most = self._max_bytes if limit is None else min(limit, self._max_bytes)
@@ -114,6 +120,7 @@ class Terminals:
             await terminal.start(wanted, self._env, shell=wanted.shell)
         finally:
             self._busy -= 1
+        terminal.forget_arguments()
         self._open[session, terminal_id] = terminal
         if not terminal.is_heard:
             self._heard(terminal_id, terminal)
@@ -149,7 +156,7 @@ class Terminals:
             except BaseException:
                 share.release()
                 raise
-            share.keep(json_size(found[0]))
+            share.keep(held_size(found[0]))
         return found
 
     def snapshot(self, session: str | None = None) -> tuple[TerminalSnapshot, ...]:
@@ -202,12 +209,11 @@ class Terminals:
             self._trim()
         if self._on_output is None:
             return
-        of = terminal.command
         event = TerminalEvent(
-            session=of.session,
+            session=terminal.session,
             terminal_id=terminal_id,
-            command=of.line,
-            cwd=of.cwd,
+            command=terminal.line,
+            cwd=terminal.cwd,
             data=data,
             exit_code=None if status is None else status.exit_code,
             signal=None if status is None else status.signal,
@@ -260,7 +266,9 @@ class _Terminal(asyncio.SubprocessProtocol):
     """One command and its output."""
 
     def __init__(self, command: Command, limit: int, heard: Callable[..., None]) -> None:
-        self.command = command
+        self.session = command.session
+        self.line = command.line[:LINE]
+        self.cwd = command.cwd
         self.tail = Tail(limit)
         self._heard = heard
         self.opened = next(_NUMBERS)
@@ -294,6 +302,13 @@ class _Terminal(asyncio.SubprocessProtocol):
             detail = getattr(why, "strerror", None) or str(why)
             raise _refused(wanted.command, f"it cannot be started: {detail.lower()}") from None
 
+    def forget_arguments(self) -> None:
+        """Let go of what the process was started with, which may be megabytes; its object is kept by the transport."""
+        assert self._transport is not None
+        process = self._transport.get_extra_info("subprocess")
+        if process is not None:
+            process.args = self.line
+
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
 
@@ -324,7 +339,8 @@ class _Terminal(asyncio.SubprocessProtocol):
         return TerminalSnapshot(
             session=session,
             terminal_id=terminal_id,
-            command=self.command,
+            command=self.line,
+            cwd=self.cwd,
             output=text,
             truncated=is_cut,
             status=self.status,

@@ -18,12 +18,13 @@ LONGEST = 16 * MIB
 LAST_LINE = 2**32 - 1
 
 
-class Client(aio.ServesFiles, aio.ServesTerminals):
+class Client(aio.ServesFiles, aio.ServesTerminals, aio.DecidesPermissions):
     """What a client serves by default."""
 
     def __init__(self, folder: Path) -> None:
         self.files = aio.Files(folder)
         self.terminals = aio.Terminals(folder)
+        self.permissions = aio.Permissions("allow_always", remember=True)
 
 
 @asynccontextmanager
@@ -120,3 +121,26 @@ async def output_of_a_terminal_that_nobody_reads() -> None:
         await peer.next()
         await peer.send(*(request("terminal/output", terminalId=number) for _ in range(1000)))
         await asyncio.sleep(2)
+
+
+@flood()
+async def terminals_with_two_megabytes_of_arguments() -> None:
+    """Each of them is kept while its terminal is open, and shown after that."""
+    async with served() as (peer, request):
+        args = ["ab"] * 150_000
+        for _ in range(30):
+            await peer.send(request("terminal/create", command="true", args=args))
+            await peer.next()
+
+
+@flood()
+async def permissions_in_sessions_that_are_made_up() -> None:
+    """All of them are remembered, and each request is large."""
+    async with served() as (peer, request):
+        option = {"optionId": "yes", "name": "Yes", "kind": "allow_always"}
+        for number in range(1500):
+            call = {"toolCallId": "t", "title": "t" * 20_000, "rawInput": {"x" * 20_000: "y" * 20_000}}
+            asked = request("session/request_permission", toolCall=call, options=[option])
+            asked["params"]["sessionId"] = f"{number}" * 25_000
+            await peer.send(asked)
+            assert (await peer.next())["result"]["outcome"] == {"outcome": "selected", "optionId": "yes"}

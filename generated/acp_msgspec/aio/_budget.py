@@ -1,6 +1,7 @@
 """Memory shared out by size: what handlers read at once, and what they have answered and nobody has read yet."""
 
 import asyncio
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -19,6 +20,11 @@ _LONG = bytes(n for n in range(32) if n not in _SHORT)
 """What JSON escapes with six bytes."""
 _CHUNK = 1 << 20
 _KEEPER: ContextVar[asyncio.Task[Any] | None] = ContextVar("_KEEPER", default=None)
+
+
+def held_size(text: str) -> int:
+    """Count the bytes that a text takes while it waits to be sent, or while it is sent as JSON, whichever are more."""
+    return max(json_size(text), sys.getsizeof(text))
 
 
 def json_size(text: str) -> int:

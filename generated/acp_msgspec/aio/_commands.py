@@ -36,7 +36,7 @@ class TerminalEvent(Struct, frozen=True, kw_only=True):
     session: str
     terminal_id: str
     command: str
-    """The command as a user would type it."""
+    """The beginning of the command as a user would type it."""
     cwd: str
     data: bytes = b""
     exit_code: int | None = None
@@ -49,7 +49,9 @@ class TerminalSnapshot(Struct, frozen=True, kw_only=True):
 
     session: str
     terminal_id: str
-    command: Command
+    command: str
+    """The beginning of the command as a user would type it."""
+    cwd: str
     output: str
     """The end of what it has printed."""
     truncated: bool

@@ -19,6 +19,8 @@ LINKS = 40
 DEPTH = 128
 """So many folders a way may go down; each of them is kept open while it is walked."""
 CAN_WALK = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_FILE = sum(getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_BINARY", "O_NONBLOCK", "O_NOCTTY"))
+"""How files are opened: no link is followed, and no pipe or device waited for."""
 _FOLDER = sum(getattr(os, flag, 0) for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH"))
 
 
@@ -33,9 +35,8 @@ class Place(Struct, frozen=True):
     name: str
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open the file without following a link."""
-        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        number = os.open(self.name, flags, mode, dir_fd=self.folder)
+        """Open the file without following a link or waiting for anybody."""
+        number = os.open(self.name, flags | _FILE, mode, dir_fd=self.folder)
         if self.folder is None:
             self._check(number)
         return number

@@ -17,7 +17,8 @@ _BOUND = frozenset({"security.capability", "security.ima", "security.evm"})
 _HELD = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV, errno.ENAMETOOLONG})
 """Why a folder does not take a file that replaces another one, though that one may be written."""
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
-_UNSYNCED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EROFS})
+_UNSUPPORTED = getattr(errno, "ENOTSUP", errno.EINVAL)
+_UNSYNCED = frozenset({errno.EINVAL, _UNSUPPORTED, errno.EROFS})
 """Why a file system does not flush a file: it has nothing to flush to."""
 _IN_PLACE = threading.Lock()
 """Held while a file is written in place, so that two writers do not mix."""
@@ -106,7 +107,7 @@ def _attributes(number: int) -> list[str]:
     try:
         return os.listxattr(number)
     except OSError as why:
-        if why.errno == errno.ENOTSUP:
+        if why.errno == _UNSUPPORTED:
             return []
         raise
 
