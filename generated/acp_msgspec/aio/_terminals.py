@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from .._errors import InvalidParams, ResourceNotFound
 from ._output import Tail
-from ._start import started
+from ._platform import Tree, group_options, tree_of
+from ._start import execute, started
 
 LIMIT = 1024 * 1024
 PIPE = 1024 * 1024
@@ -157,6 +158,7 @@ class _Terminal(asyncio.SubprocessProtocol):
         self._ended = asyncio.Event()
         self._lost = asyncio.Event()
         self._transport: asyncio.SubprocessTransport | None = None
+        self._tree: Tree | None = None
         self._leaves_others = True
         """Whether something else of the group may run."""
 
@@ -168,20 +170,21 @@ class _Terminal(asyncio.SubprocessProtocol):
             "stderr": asyncio.subprocess.STDOUT,
             "cwd": wanted.cwd,
             "env": whole,
-            "start_new_session": True,
         }
         loop = asyncio.get_running_loop()
         try:
             if shell and not wanted.args:
+                choices |= group_options()
                 await started(loop.subprocess_shell(lambda: self, wanted.command, **choices))
             else:
-                await started(loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices))
+                await execute(lambda: self, [wanted.command, *wanted.args], **choices)
         except (OSError, ValueError) as why:
             detail = getattr(why, "strerror", None) or str(why)
             raise _refused(wanted.command, f"it cannot be started: {detail.lower()}") from None
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
+        self._tree = tree_of(transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self.tail.add(data)
@@ -235,15 +238,10 @@ class _Terminal(asyncio.SubprocessProtocol):
 
     def _signal(self, number: int) -> bool:
         """Send a signal to the group; say whether there is one."""
-        assert self._transport is not None
-        try:
-            if hasattr(os, "killpg"):
-                os.killpg(self._transport.get_pid(), number)
-            elif number:
-                self._transport.kill()
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
+        assert self._tree is not None
+        if number:
+            self._tree.kill()
+        return self._tree.is_alive
 
 
 def _name(number: int) -> str:
