@@ -93,9 +93,7 @@ def test_reading_pauses_only_while_there_is_something_to_take(steps: list[bytes 
             while dice.random() < 0.3 and lines._parts:
                 with suppress(aio.MessageTooLong):
                     await lines.take()
-            assert lines._size == sum(
-                lines._cost(p) if isinstance(p, list) else lines._cost([p.start]) for p in lines._parts
-            )
+            assert lines._size == sum(cost for _, cost in lines._parts)
             assert reading.is_on == (lines._size <= 300)
             assert reading.is_on or lines._parts
         lines.end()
@@ -243,3 +241,42 @@ def test_a_line_byte_by_byte() -> None:
     assert splitter.pending == 100_001
     assert splitter.feed(b"\n") == [b"x" * 100_000]
     assert splitter.pending == 0
+
+
+def test_no_more_than_a_batch_is_handed_out_at_once() -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        messages = [b"%d" % n * 1000 for n in range(10_000)] + [b"x" * 5_000_000, b"end"]
+        sending = asyncio.create_task(there.send(messages))
+        batches = [await here.receive()]
+        while batches[-1][-1] != b"end":
+            batches.append(await here.receive())
+        assert [m for batch in batches for m in batch] == messages
+        assert max(sum(map(len, batch)) for batch in batches if len(batch) > 1) <= 1024 * 1024
+        assert len(batches) < 100
+        await sending
+
+    run(turn())
+
+
+def test_whoever_takes_a_lot_leaves_the_others_their_turns() -> None:
+    async def turn() -> None:
+        lines = Lines(LIMIT)
+        lines.feed((b"x" * 50 + b"\n") * 100)
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        running = asyncio.create_task(other())
+        for _ in range(100):
+            with pytest.raises(aio.MessageTooLong):
+                await lines.take()
+        assert turns > 90
+        running.cancel()
+        await asyncio.wait([running])
+
+    run(turn())

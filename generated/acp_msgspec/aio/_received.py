@@ -11,6 +11,8 @@ HIGH = 2 * 1024 * 1024
 """Over this many bytes that nobody took, nothing more is read."""
 OVERHEAD = 64
 """How many bytes a waiting message costs beyond its own: tiny ones count, too."""
+BATCH = 1024 * 1024
+"""How many bytes are handed out at once, unless a single message is longer."""
 NOTICES = 1000
 """How many messages that were too long are told of one by one while nobody takes them; the rest are counted."""
 
@@ -24,7 +26,8 @@ class Received:
 
     def __init__(self, high: int = HIGH, overhead: int = OVERHEAD) -> None:
         """Start with nothing; over `high` bytes that wait, each message with its `overhead`, reading pauses."""
-        self._parts: deque[list[bytes] | MessageTooLong] = deque()
+        self._parts: deque[tuple[list[bytes] | MessageTooLong, int]] = deque()
+        """What was received in a row, at most a batch, with what it costs."""
         self._size = 0
         self._high: int | None = high
         self._overhead = overhead
@@ -40,12 +43,21 @@ class Received:
         """Take messages, and the list itself; after the end they count for nothing."""
         if not messages or self.is_ended:
             return
-        last = self._parts[-1] if self._parts else None
-        if isinstance(last, list):
-            last += messages
-        else:
-            self._parts.append(messages)
-        self._grow(self._cost(messages))
+        cost = sum(map(len, messages)) + self._overhead * len(messages)
+        if cost > BATCH and len(messages) > 1:
+            half = len(messages) // 2
+            self.put(messages[:half])
+            self.put(messages[half:])
+            return
+        if self._parts:
+            last, before = self._parts[-1]
+            if isinstance(last, list) and before + cost <= BATCH:
+                last += messages
+                self._parts[-1] = last, before + cost
+                self._grow(cost)
+                return
+        self._parts.append((messages, cost))
+        self._grow(cost)
 
     def put_too_long(self, limit: int, start: bytes) -> None:
         """Take note of a message that was too long, whose beginning this is."""
@@ -55,9 +67,10 @@ class Received:
             self._notices[-1].more += 1
             return
         notice = MessageTooLong(limit, start[:START])
-        self._parts.append(notice)
+        cost = len(notice.start) + self._overhead
+        self._parts.append((notice, cost))
         self._notices.append(notice)
-        self._grow(self._cost([notice.start]))
+        self._grow(cost)
 
     def end(self, why: BaseException | None = None) -> None:
         """Take note of the stream's end, and stop to read; what waits can still be taken."""
@@ -79,7 +92,7 @@ class Received:
             self._go_on()
 
     async def take(self) -> Sequence[bytes]:
-        """Wait for messages, and give all that came in a row; none at the end.
+        """Wait for messages, and give those that came in a row, at most a batch; none at the end.
 
         Raises `MessageTooLong` in the place of a message that was, and the `OSError` with which the stream ended.
         """
@@ -90,16 +103,14 @@ class Received:
                 return ()
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
-        part = self._parts.popleft()
+        if len(self._parts) > 1:
+            await asyncio.sleep(0)  # whoever takes all of it leaves the others their turns
+        part, cost = self._parts.popleft()
+        self._shrink(cost)
         if isinstance(part, MessageTooLong):
             self._notices.popleft()
-            self._shrink(self._cost([part.start]))
             raise part
-        self._shrink(self._cost(part) if self._parts else self._size)
         return part
-
-    def _cost(self, messages: list[bytes]) -> int:
-        return sum(map(len, messages)) + self._overhead * len(messages)
 
     def _grow(self, size: int) -> None:
         self._size += size
