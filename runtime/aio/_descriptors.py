@@ -5,13 +5,13 @@ import select
 import selectors
 import stat
 
-from ._platform import is_windows
+from . import _platform
 
 
 def is_pollable(fd: int) -> bool:
     """Whether the loop can wait for a descriptor: not for files and some devices, and for none on Windows."""
     mode = os.fstat(fd).st_mode
-    if is_windows() or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
+    if _platform.is_windows() or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
         return False
     with selectors.DefaultSelector() as selector:
         try:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from . import _platform
 from ._blocking import BlockingReader, BlockingWriter
 from ._descriptors import is_hung_up, is_pollable
 from ._lines import Lines, write_lines
-from ._platform import is_windows
 from ._transport import LIMIT, Flow, Transport
 
 GRACE = 5.0
@@ -71,7 +71,7 @@ class _Streams:
         self.input = os.dup(STDIN)
         self.output = os.dup(STDOUT)
         # The mode belongs to the open file, which whoever started this program may share.
-        self._blocking = [] if is_windows() else [os.get_blocking(fd) for fd in (self.input, self.output)]
+        self._blocking = [] if _platform.is_windows() else [os.get_blocking(fd) for fd in (self.input, self.output)]
         # What else writes to standard output, or reads from standard input, must not meet the messages there, be it
         # this program or one that it starts.
         nothing = os.open(os.devnull, os.O_RDWR)
