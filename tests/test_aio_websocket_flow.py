@@ -212,3 +212,27 @@ def test_a_peer_that_reads_nothing_is_given_up() -> None:
             await transport.close()
 
     run(turn())
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_message_in_pieces(monkeypatch: pytest.MonkeyPatch, *, counts: bool) -> None:
+    messages = import_module("websockets.asyncio.messages")
+    if counts and not hasattr(messages, "MAX_FRAGMENTS"):
+        pytest.skip("This version of the library does not count fragments")
+    if not counts:  # as in older versions
+        monkeypatch.delattr(messages, "MAX_FRAGMENTS", raising=False)
+
+    async def turn() -> None:
+        async def session(socket: Any) -> None:
+            await socket.send("whole")
+            await socket.send(["x"] * 4000)
+            await socket.send(["x"] * 2 + [""] * 5000)
+            await socket.wait_closed()
+
+        async with websockets.serve(session, "127.0.0.1", 0) as server:
+            transport = await aio.connect_websocket(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+            assert await sizes(transport) == [5, 4000]
+            assert getattr(transport, "reason", None) == "a message has too many fragments"
+            await transport.close()
+
+    run(turn())

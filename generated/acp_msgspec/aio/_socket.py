@@ -16,6 +16,10 @@ LOOK = 1.0
 CLOSE_TIMEOUT = 2.0
 """How many seconds the peer has to answer a close."""
 UNSUPPORTED_DATA, TOO_BIG, INTERNAL_ERROR = 1003, 1009, 1011
+FRAGMENTS = 4096
+"""How many fragments a message may have; each costs more than its bytes."""
+TOO_MANY = "too many fragments"
+"""What newer versions of the library tell a peer that sends more."""
 
 
 class WebSocketTransport:
@@ -26,9 +30,19 @@ class WebSocketTransport:
     """
 
     def __init__(
-        self, socket: Any, closed: type[Exception], limit: int | None, interval: float | None, timeout: float | None
+        self,
+        socket: Any,
+        closed: type[Exception],
+        limit: int | None,
+        interval: float | None,
+        timeout: float | None,
+        *,
+        counts_fragments: bool,
     ) -> None:
-        """Take over an open connection of the library, whose exception for a closed one is `closed`."""
+        """Take over an open connection of the library, whose exception for a closed one is `closed`.
+
+        `counts_fragments` says whether the library bounds the fragments of a message by itself.
+        """
         self._socket = socket
         self._closed = closed
         self._limit = limit
@@ -39,6 +53,7 @@ class WebSocketTransport:
         self._received = Received(HIGH)
         self._received.pause, self._received.resume = self._stop, self._go_on
         self.reason: str | None = None
+        self._receive = socket.recv if counts_fragments else self._counted
         create = asyncio.get_running_loop().create_task
         self._tasks = [create(self._read()), create(self._look())]
         if interval is not None:
@@ -83,17 +98,32 @@ class WebSocketTransport:
 
     async def _read(self) -> None:
         """Take each message at once."""
-        receive, put = self._socket.recv, self._received.put
+        receive, put = self._receive, self._received.put
         try:
             while isinstance(message := await receive(), str):
                 put([message.encode()])
-            self.reason = "the peer sent a binary frame"
             self._received.end()
-            await self._close(UNSUPPORTED_DATA, "messages are text frames")
+            if message is None:
+                self.reason = "a message has too many fragments"
+                await self._close(TOO_BIG, TOO_MANY)
+            else:
+                self.reason = "the peer sent a binary frame"
+                await self._close(UNSUPPORTED_DATA, "messages are text frames")
         except self._closed as why:
             self._ended(why)
         finally:
             self._received.end()
+
+    async def _counted(self) -> str | bytes | None:
+        """Receive a message; None for one that has too many fragments."""
+        parts: list[str] = []
+        async for part in self._socket.recv_streaming():
+            if not isinstance(part, str):
+                return bytes(part)
+            parts.append(part)
+            if len(parts) > FRAGMENTS:
+                return None
+        return "".join(parts)
 
     def _stop(self) -> None:
         """Read nothing more, unless the peer has closed and nothing more can come but its end."""
@@ -152,6 +182,8 @@ class WebSocketTransport:
             self.reason = f"the peer closed the connection: {printable(received.reason) or received.code}"
         elif sent is None:
             self.reason = "the connection broke"
+        elif sent.code == TOO_BIG and sent.reason == TOO_MANY:
+            self.reason = "a message has too many fragments"
         elif sent.code == TOO_BIG:
             self.reason = f"a message is longer than {self._limit} bytes"
         else:

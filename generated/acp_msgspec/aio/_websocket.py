@@ -43,6 +43,14 @@ def _library(part: str) -> Any:
         raise ModuleNotFoundError(problem, name=why.name) from None
 
 
+def _transport(
+    socket: Any, limit: int | None, ping_interval: float | None, ping_timeout: float | None
+) -> WebSocketTransport:
+    closed: type[Exception] = _library("exceptions").ConnectionClosed
+    counts = hasattr(_library("asyncio.messages"), "MAX_FRAGMENTS")
+    return WebSocketTransport(socket, closed, limit, ping_interval, ping_timeout, counts_fragments=counts)
+
+
 def _subprotocol_of(token: str) -> str:
     return BEARER + urlsafe_b64encode(token.encode()).decode().rstrip("=")
 
@@ -99,7 +107,7 @@ async def connect_websocket(
         raise ConnectionRefusedError(f"The server answered with the status {why.response.status_code}") from None
     except exceptions.WebSocketException as why:
         raise ConnectionError(f"The server does not speak WebSocket: {why}") from None
-    return WebSocketTransport(socket, exceptions.ConnectionClosed, limit, ping_interval, ping_timeout)
+    return _transport(socket, limit, ping_interval, ping_timeout)
 
 
 class WebSocketServer:
@@ -158,10 +166,10 @@ async def serve_websocket(
 
     Raises `OSError` where it cannot listen, and `ModuleNotFoundError` without the extra `ws`.
     """
-    library, closed = _library("asyncio.server"), _library("exceptions").ConnectionClosed
+    library = _library("asyncio.server")
 
     async def run(socket: Any) -> None:
-        transport = WebSocketTransport(socket, closed, limit, ping_interval, ping_timeout)
+        transport = _transport(socket, limit, ping_interval, ping_timeout)
         try:
             await session(transport)
         except Exception:
