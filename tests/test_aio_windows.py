@@ -165,7 +165,8 @@ class Kernel:
     def _query(self, job: ctypes.c_void_p, kind: int, facts: Any, size: int, _: None) -> bool:
         assert (self.handles[job.value or 0], kind, size) == ("job", 1, 48)
         command = ["pgrep", "-g", str(self.pid), "-r", "R,S,D"]
-        facts._obj.active = int(subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0)
+        active = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
+        facts[40:44] = int(active).to_bytes(4, "little")  # as in JOBOBJECT_BASIC_ACCOUNTING_INFORMATION
         return True
 
 

@@ -40,7 +40,7 @@ class Transport(Protocol):
     """
 
     async def receive(self) -> Sequence[bytes]:
-        """Wait for messages and give all that are there, at least one; nothing means that the stream has ended.
+        """Wait for messages and give what is there, at least one; nothing means that the stream has ended.
 
         Raises `MessageTooLong` for a message beyond the limit, after which receiving goes on, and `OSError` where the
         stream broke.

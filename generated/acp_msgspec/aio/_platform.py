@@ -3,7 +3,6 @@
 None of this was ever run there. Everything asks `is_windows`, so that tests can pretend.
 """
 
-import ctypes
 import errno
 import os
 import signal
@@ -11,13 +10,15 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 CTRL_BREAK_EVENT = 1
 CREATE_NEW_PROCESS_GROUP = 0x200
 PROCESS_TERMINATE, PROCESS_SET_QUOTA = 0x1, 0x100
-JOB_BASIC_ACCOUNTING = 1
+JOB_BASIC_ACCOUNTING, ACCOUNTING_SIZE, ACTIVE = 1, 48, slice(40, 44)
+"""The question how many processes of a job run, the size of the answer, and where the number is in it."""
 TASKKILL = 5.0
 """How many seconds `taskkill` may take."""
 RUNNABLE = (".com", ".exe", ".bat", ".cmd")
@@ -94,39 +95,31 @@ class _Group:
         return True
 
 
-class _Accounting(ctypes.Structure):
-    """JOBOBJECT_BASIC_ACCOUNTING_INFORMATION."""
-
-    _fields_ = [
-        *((name, ctypes.c_int64) for name in ("user", "kernel", "period_user", "period_kernel")),
-        *((name, ctypes.c_uint32) for name in ("faults", "processes", "active", "terminated")),
-    ]
-
-
 class _Job:
     """A job of Windows, to which all belong that the process starts; `taskkill` where the system allows no job."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._has_exited = False
-        self._kernel: Any = vars(ctypes)["WinDLL"]("kernel32", use_last_error=True)
+        self._c: Any = import_module("ctypes")  # which nobody else needs to load
+        self._kernel: Any = self._c.WinDLL("kernel32", use_last_error=True)
         for name in ("CreateJobObjectW", "OpenProcess"):
-            getattr(self._kernel, name).restype = ctypes.c_void_p
+            getattr(self._kernel, name).restype = self._c.c_void_p
         self._job = self._joined()
 
     def _joined(self) -> Any:
         """Make a job for the process; None where that fails."""
-        kernel = self._kernel
+        kernel, handle = self._kernel, self._c.c_void_p
         process = kernel.OpenProcess(PROCESS_TERMINATE | PROCESS_SET_QUOTA, False, self._pid)
         if not process:
             return None
         job = kernel.CreateJobObjectW(None, None)
-        is_in = bool(job) and kernel.AssignProcessToJobObject(ctypes.c_void_p(job), ctypes.c_void_p(process))
-        kernel.CloseHandle(ctypes.c_void_p(process))
+        is_in = bool(job) and kernel.AssignProcessToJobObject(handle(job), handle(process))
+        kernel.CloseHandle(handle(process))
         if is_in:
-            return ctypes.c_void_p(job)
+            return handle(job)
         if job:
-            kernel.CloseHandle(ctypes.c_void_p(job))
+            kernel.CloseHandle(handle(job))
         return None
 
     def __del__(self) -> None:
@@ -137,20 +130,21 @@ class _Job:
     def is_alive(self) -> bool:
         if self._job is None:
             return not self._has_exited
-        facts = _Accounting()
-        size = ctypes.sizeof(facts)
-        self._kernel.QueryInformationJobObject(self._job, JOB_BASIC_ACCOUNTING, ctypes.byref(facts), size, None)
-        return int(facts.active) > 0
+        facts = self._c.create_string_buffer(ACCOUNTING_SIZE)
+        self._kernel.QueryInformationJobObject(self._job, JOB_BASIC_ACCOUNTING, facts, ACCOUNTING_SIZE, None)
+        return any(facts.raw[ACTIVE])
 
     def ask(self) -> None:
         # Reaches the group alone, and those of it that share this program's console.
-        with suppress(OSError):
+        with suppress(OSError, SystemError):
             os.kill(self._pid, CTRL_BREAK_EVENT)
 
     def kill(self) -> None:
         if self._job is not None:
             self._kernel.TerminateJobObject(self._job, 1)
             return
+        if self._has_exited:
+            return  # the number may be another's, and those who remain are nowhere listed
         program = Path(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
         command = [str(program), "/PID", str(self._pid), "/T", "/F"]
         with suppress(OSError, subprocess.SubprocessError):
