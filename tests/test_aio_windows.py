@@ -238,18 +238,22 @@ def test_handles_are_closed(kernel: Kernel, python: str) -> None:
 def test_taskkill_where_the_system_allows_no_job(kernel: Kernel, python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel.refuses = True
     told: list[list[str]] = []
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(99)"
 
     def fake(command: list[str], **_: Any) -> None:
         told.append(command)
+        os.killpg(int(command[2]), signal.SIGKILL)
         raise FileNotFoundError
 
     async def turn() -> None:
-        transport = await aio.spawn([python, "-c", "import time; time.sleep(99)"], grace=0.2)
+        transport = await aio.spawn([python, "-c", code], grace=0.2)
+        assert await transport.receive() == [b"1"]
         monkeypatch.setattr(subprocess, "run", fake)
         await transport.close()
         ((program, *arguments),) = told
         assert program.endswith("taskkill.exe")
         assert arguments == ["/PID", str(transport.pid), "/T", "/F"]
+        assert transport.returncode == -signal.SIGKILL
 
     run(turn())
     assert kernel.handles == {}

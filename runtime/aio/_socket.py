@@ -11,6 +11,8 @@ from ._received import Received
 
 HIGH = 4 * 1024 * 1024
 """Over this many bytes that nobody took, nothing more is read."""
+READ = 16 * 1024
+"""How many bytes are read at once: the library takes its time for each frame, and this may be 8192 of them."""
 LOOK = 1.0
 """How many seconds pass between two looks for the peer's end while nothing is read."""
 CLOSE_TIMEOUT = 2.0
@@ -20,6 +22,17 @@ FRAGMENTS = 4096
 """How many fragments a message may have; each costs more than its bytes."""
 TOO_MANY = "too many fragments"
 """What newer versions of the library tell a peer that sends more."""
+
+
+def reading_less(connection: Any) -> Any:
+    """Give a connection class of the library that reads less at once, from the first byte on."""
+
+    def connection_made(self: Any, transport: Any) -> None:
+        if hasattr(transport, "max_size"):  # that of asyncio's sockets is sixteen times as much
+            transport.max_size = READ
+        connection.connection_made(self, transport)
+
+    return type("Connection", (connection,), {"connection_made": connection_made})
 
 
 class WebSocketTransport:

@@ -198,6 +198,62 @@ async def tiny_frames() -> None:
         assert await counted(transport) == (200_001, 0)
 
 
+RAW = """
+import asyncio
+from websockets.utils import accept_key
+
+async def session(reader, writer):
+    head = (await reader.readuntil(b"\\r\\n\\r\\n")).decode()
+    key = next(line.partition(": ")[2] for line in head.splitlines() if line.startswith("Sec-WebSocket-Key"))
+    writer.write(
+        b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n"
+        b"Sec-WebSocket-Accept: %b\\r\\n\\r\\n" % accept_key(key).encode()
+    )
+    writer.write({frames} + b"\\x81\\x03end")
+    await asyncio.sleep(99)
+
+async def main():
+    server = await asyncio.start_server(session, "127.0.0.1")
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.sleep(99)
+
+asyncio.run(main())
+"""
+
+
+async def received_raw(frames: str) -> tuple[int, int]:
+    """Let another process write frames as bytes, at once, and receive them."""
+    code = RAW.format(frames=frames)
+    server = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    assert server.stdout is not None
+    transport = await aio.connect_websocket(f"ws://127.0.0.1:{int(await server.stdout.readline())}")
+    await asyncio.sleep(1)
+    found = await counted(transport)
+    server.kill()
+    await server.wait()
+    return found
+
+
+@flood()
+async def tiny_frames_at_once() -> None:
+    assert await received_raw(r"b'\x81\x00' * 300_000") == (300_001, 0)
+
+
+@flood()
+async def fragments_at_once() -> None:
+    assert await received_raw(r"(b'\x01\x00' + b'\x00\x00' * 4000 + b'\x80\x00') * 50") == (51, 0)
+
+
+@flood()
+async def fragments_without_an_end() -> None:
+    assert await received_raw(r"b'\x01\x00' + b'\x00\x00' * 1_000_000") == (0, 0)
+
+
+@flood()
+async def pings_at_once() -> None:
+    assert await received_raw(r"b'\x89\x00' * 300_000") == (1, 0)
+
+
 @flood()
 async def frames_in_pieces() -> None:
     async with serving(100, "['x'] * 4000") as transport:

@@ -13,7 +13,7 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
 
-from ._socket import CLOSE_TIMEOUT, WebSocketTransport
+from ._socket import CLOSE_TIMEOUT, WebSocketTransport, reading_less
 from ._transport import LIMIT, Transport
 
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
@@ -98,6 +98,7 @@ async def connect_websocket(
             compression="deflate" if compress else None,
             open_timeout=open_timeout,
             max_size=limit,
+            create_connection=reading_less(client.ClientConnection),
             **OPTIONS,
             **options,
         )
@@ -196,6 +197,7 @@ async def serve_websocket(
         select_subprotocol=select,
         compression="deflate" if compress else None,
         max_size=limit,
+        create_connection=reading_less(library.ServerConnection),
         ssl=ssl,
         **OPTIONS,
     )
