@@ -236,3 +236,45 @@ def test_a_message_in_pieces(monkeypatch: pytest.MonkeyPatch, *, counts: bool) -
             await transport.close()
 
     run(turn())
+
+
+def test_a_peer_that_pings_and_takes_no_pongs() -> None:
+    async def turn() -> None:
+        async with deaf() as url:
+            transport: Any = await aio.connect_websocket(url, ping_interval=None)
+            filling = asyncio.create_task(fill(transport))
+            await asyncio.sleep(0.2)
+            for _ in range(1000):  # as if the peer had sent them
+                transport._socket.data_received((b"\x89\x7d" + b"x" * 125) * 100)
+                if transport._socket.is_overrun:
+                    break
+                assert transport._socket.transport.get_write_buffer_size() < 2 * 1024 * 1024
+                await asyncio.sleep(0)
+            assert await transport.receive() == ()
+            assert transport.reason == "the peer does not take the answers to its pings"
+            with suppress(OSError):
+                await filling
+            await transport.close()
+
+    run(turn())
+
+
+def test_large_messages_in_both_directions_wait_for_each_other() -> None:
+    async def turn() -> None:
+        messages = [b"x" * 8 * 1024 * 1024] * 4
+
+        async def session(transport: aio.Transport) -> None:
+            await transport.send(messages)
+            assert await sizes(transport) == [len(m) for m in messages]
+
+        async with serving(session) as url:
+            transport = await aio.connect_websocket(url)
+            sending = asyncio.create_task(transport.send(messages))
+            received: list[bytes] = []
+            while len(received) < len(messages):
+                received += await transport.receive()
+            assert received == messages
+            await sending
+            await transport.close()
+
+    run(turn())

@@ -13,6 +13,8 @@ HIGH = 4 * 1024 * 1024
 """Over this many bytes that nobody took, nothing more is read."""
 READ = 16 * 1024
 """How many bytes are read at once: the library takes its time for each frame, and this may be 8192 of them."""
+PONGS = 1024 * 1024
+"""How many bytes of pongs may wait beside a message that is being sent."""
 LOOK = 1.0
 """How many seconds pass between two looks for the peer's end while nothing is read."""
 CLOSE_TIMEOUT = 2.0
@@ -24,15 +26,25 @@ TOO_MANY = "too many fragments"
 """What newer versions of the library tell a peer that sends more."""
 
 
-def reading_less(connection: Any) -> Any:
-    """Give a connection class of the library that reads less at once, from the first byte on."""
+def careful(connection: Any) -> Any:
+    """Give a connection class of the library for peers that mean ill.
+
+    It reads less at once, and breaks off where a peer pings without taking the pongs, which nothing else would bound.
+    """
 
     def connection_made(self: Any, transport: Any) -> None:
         if hasattr(transport, "max_size"):  # that of asyncio's sockets is sixteen times as much
             transport.max_size = READ
         connection.connection_made(self, transport)
 
-    return type("Connection", (connection,), {"connection_made": connection_made})
+    def data_received(self: Any, data: bytes) -> None:
+        connection.data_received(self, data)
+        if self.transport.get_write_buffer_size() > self.sending + PONGS:
+            self.is_overrun = True
+            self.transport.abort()
+
+    members = {"connection_made": connection_made, "data_received": data_received, "sending": 0, "is_overrun": False}
+    return type("Connection", (connection,), members)
 
 
 class WebSocketTransport:
@@ -87,6 +99,7 @@ class WebSocketTransport:
     async def send(self, messages: Sequence[bytes]) -> None:
         try:
             for message in messages:
+                self._socket.sending = len(message)
                 await self._socket.send(message, text=True)
         except self._closed as why:
             self._ended(why)
@@ -193,6 +206,8 @@ class WebSocketTransport:
         sent: Any = why.sent
         if received is not None and (sent is None or why.rcvd_then_sent):
             self.reason = f"the peer closed the connection: {printable(received.reason) or received.code}"
+        elif self._socket.is_overrun:
+            self.reason = "the peer does not take the answers to its pings"
         elif sent is None:
             self.reason = "the connection broke"
         elif sent.code == TOO_BIG and sent.reason == TOO_MANY:

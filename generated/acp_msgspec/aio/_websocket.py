@@ -13,7 +13,7 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
 
-from ._socket import CLOSE_TIMEOUT, WebSocketTransport, reading_less
+from ._socket import CLOSE_TIMEOUT, WebSocketTransport, careful
 from ._transport import LIMIT, Transport
 
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
@@ -98,7 +98,7 @@ async def connect_websocket(
             compression="deflate" if compress else None,
             open_timeout=open_timeout,
             max_size=limit,
-            create_connection=reading_less(client.ClientConnection),
+            create_connection=careful(client.ClientConnection),
             **OPTIONS,
             **options,
         )
@@ -197,7 +197,7 @@ async def serve_websocket(
         select_subprotocol=select,
         compression="deflate" if compress else None,
         max_size=limit,
-        create_connection=reading_less(library.ServerConnection),
+        create_connection=careful(library.ServerConnection),
         ssl=ssl,
         **OPTIONS,
     )
