@@ -44,6 +44,12 @@ async def until_gone(transport: Any, seconds: float) -> None:
             await asyncio.sleep(0.01)
 
 
+async def until_full(transport: Any) -> None:
+    async with asyncio.timeout(15):
+        while not transport._received.is_paused:
+            await asyncio.sleep(0.01)
+
+
 async def sizes(transport: aio.Transport) -> list[int]:
     """Receive up to the end."""
     found: list[int] = []
@@ -65,7 +71,8 @@ def test_what_waits_is_bounded_by_bytes() -> None:
 
         async with serving(session) as url:
             transport: Any = await aio.connect_websocket(url)
-            await asyncio.sleep(1)
+            await until_full(transport)
+            await asyncio.sleep(0.5)
             assert HIGH < transport._received._size < HIGH + 1024 * 1024
             assert sent < MORE
             assert not transport.is_gone
@@ -127,7 +134,7 @@ def test_a_peer_that_is_killed_in_a_flood() -> None:
         )
         assert child.stdout is not None
         transport: Any = await aio.connect_websocket(f"ws://127.0.0.1:{int(await child.stdout.readline())}")
-        await asyncio.sleep(1)
+        await until_full(transport)
         assert not transport.is_gone
         child.send_signal(signal.SIGKILL)
         await until_gone(transport, 5)
@@ -151,6 +158,7 @@ def test_pongs_behind_messages_end_nothing(count: int) -> None:
 
         async with serving(session, ping_interval=0.1, ping_timeout=3) as url:
             transport = await aio.connect_websocket(url, ping_interval=0.1, ping_timeout=0.2)
+            await until_full(transport)
             await asyncio.sleep(1)
             received: list[bytes] = []
             while len(received) < count:
