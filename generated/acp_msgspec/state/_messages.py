@@ -67,7 +67,7 @@ class Messages:
 
     def chunk(self, role: Role, message_id: str | None, block: Block) -> Iterator[Change]:
         """Add a chunk; one without any text says nothing."""
-        if text_of(block) == "":
+        if getattr(block, "text", None) == "" and text_of(block) == "":
             yield EmptyChunk(role=role, message_id=message_id)
             return
         message = self._find(role, message_id)

@@ -19,7 +19,8 @@ _FIRST = re.compile(r"[-+=.:]")
 _NUMBERED = re.compile(r"^(\d+)([.)])")
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"((?:[ ]*+(?:[-*+]|\d{1,9}[.)])(?=[ ]))?[ ]*+)(`{3,}+|~{3,}+)")
-_INFO = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_+#.-]*)?")
+_INFO = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_+-]*)?")
+"""The names of languages after which every renderer sees a fence."""
 
 # All quantifiers are possessive, and each alternative ends where another could begin: the time is linear.
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"

@@ -195,10 +195,15 @@ class SessionState:
         tag: object = getattr(update, "session_update", None)
         if not isinstance(tag, str):
             return SessionState._call_patch if hasattr(update, "tool_call_id") else None
-        take, needs = self._TAKES.get(tag, (SessionState._unknown, ()))
+        known = self._TAKES.get(tag)
         # The objects of a schema that does not know the tag have it all the same, and keep the rest as it came.
-        is_whole = isinstance(update, Struct) or (isinstance(update, CatchAll) and tag == "state_update")
-        return take if is_whole and all(hasattr(update, name) for name in needs) else SessionState._unknown
+        if known is None or (not isinstance(update, Struct) and tag != "state_update"):
+            return SessionState._unknown
+        take, needs = known
+        for name in needs:
+            if not hasattr(update, name):
+                return SessionState._unknown
+        return take
 
     def _made(self, steps: Iterator[Change]) -> tuple[Change, ...]:
         changes = tuple(steps)
