@@ -46,6 +46,11 @@ class _Terminal:
         self._truncated = False
         self._view: TerminalView | None = None
 
+    def has(self, facts: dict[str, Any], status: Any) -> bool:
+        """Say whether facts and an exit status are known already."""
+        is_known = all(getattr(self.facts, name) == value for name, value in facts.items())
+        return is_known and (status is None or status == self.exit_status)
+
     def touch(self) -> None:
         """Show the terminal anew next time."""
         self._view = None
@@ -136,7 +141,7 @@ class Terminals:
         terminal = self._terminals.get(terminal_id)
         if terminal is None:
             terminal = self._terminals[terminal_id] = _Terminal(terminal_id, self._limit)
-        elif not facts and not data and (status is None or status == terminal.exit_status):
+        elif not data and terminal.has(facts, status):
             return
         terminal.facts = structs.replace(terminal.facts, **facts)
         terminal.exit_status = terminal.exit_status if status is None else status
