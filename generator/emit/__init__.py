@@ -55,7 +55,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "settled",
     ),
     "..aio._permissions": ("Permissions", "choose"),
-    "..aio._side": ("Side",),
+    "..aio._side": ("Side", "UnknownMethods"),
     "..aio._terminals": ("Terminals",),
     "..aio._turns": ("AgentTurn", "ClientTurn"),
 }

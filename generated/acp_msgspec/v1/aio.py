@@ -14,7 +14,7 @@ from ..aio._connection import Connection
 from ..aio._files import Files
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
-from ..aio._side import Side
+from ..aio._side import Side, UnknownMethods
 from ..aio._terminals import Terminals
 from ..aio._turns import AgentTurn, ClientTurn
 from .enums import StopReason, TerminalId
@@ -148,7 +148,7 @@ _CLIENT_NEEDS = (
 _VERSIONS = (1,)
 
 
-class Agent:
+class Agent(UnknownMethods):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -261,7 +261,7 @@ class Agent:
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client:
+class Client(UnknownMethods):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -413,6 +413,8 @@ class AgentConnection(Connection[Agent]):
             close="session_close",
             base=Agent,
         ),
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(protocol_version=version),
     )
 
     @property
@@ -564,6 +566,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property
@@ -727,7 +730,8 @@ class ServesFiles(Client):
 
     async def fs_read_text_file(self, params: ReadTextFileRequest, /) -> ReadTextFileResponse:
         """Read a file as `Files.read` does."""
-        content = await self.files.read(params.path, line=params.line, limit=params.limit)
+        with self.files.answering():
+            content = await self.files.read(params.path, line=params.line, limit=params.limit)
         return ReadTextFileResponse(content=content)
 
     async def fs_write_text_file(self, params: WriteTextFileRequest, /) -> WriteTextFileResponse:
@@ -765,7 +769,7 @@ class ServesTerminals(Client):
 
     async def terminal_output(self, params: TerminalOutputRequest, /) -> TerminalOutputResponse:
         """Give the end of the output as `Terminals.output` does."""
-        output, truncated, ended = self.terminals.output(params.session_id, params.terminal_id)
+        output, truncated, ended = await self.terminals.answer(params.session_id, params.terminal_id)
         status = None if ended is None else TerminalExitStatus(exit_code=ended.exit_code, signal=ended.signal)
         return TerminalOutputResponse(output=output, truncated=truncated, exit_status=status)
 
@@ -785,9 +789,21 @@ class DecidesPermissions(Client):
 
     permissions: Permissions[RequestPermissionRequest]
 
+    async def connection_closed(self) -> None:
+        """Forget what was decided for always."""
+        self.permissions.forget(scope=self)
+        await super().connection_closed()
+
+    def session_ended(self, session_id: str, /) -> None:
+        """Forget what was decided for always in a session.
+
+        The connection calls it when this side closes or deletes the session, and when a new one takes its id.
+        """
+        self.permissions.forget(session_id, scope=self)
+
     async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Choose an option as `Permissions` and `choose` do."""
-        decision = await self.permissions.decide(params, params.session_id)
+        decision = await self.permissions.decide(params, params.session_id, scope=self)
         option = choose(((o.option_id, o.kind) for o in params.options), decision)
         if option is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
