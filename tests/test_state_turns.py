@@ -1,9 +1,10 @@
 """Turns, what the client itself does, and terminals of its own, in the state of a session."""
 
+import asyncio
 from typing import Any
 
 import pytest
-from acp_msgspec import v1, v2, v2_unstable
+from acp_msgspec import aio, v1, v2, v2_unstable
 from acp_msgspec.state import (
     ConfigChanged,
     EmptyChunk,
@@ -276,3 +277,34 @@ def test_the_output_of_many_terminals_is_bounded() -> None:
     assert sum(len(terminal.output) for terminal in terminals) <= 160
     assert terminals[-1].output == b"0123456789"
     assert (terminals[0].output, terminals[0].truncated) == (b"", True)
+
+
+def test_the_terminals_that_a_client_serves() -> None:
+    pytest.importorskip("fcntl", reason="the command is that of a POSIX shell")
+    state = SessionState()
+
+    def show(event: aio.TerminalEvent) -> None:
+        state.terminal_output(
+            event.terminal_id,
+            command=event.command,
+            cwd=event.cwd,
+            data=event.data,
+            exit_code=event.exit_code,
+            signal=event.signal,
+            exited=event.exited,
+        )
+
+    async def main() -> str:
+        terminals = aio.Terminals("/", on_output=show)
+        number = await terminals.create("s", "/bin/sh", ["-c", "echo shown; exit 3"])
+        await terminals.wait("s", number)
+        await terminals.release("s", number)
+        await terminals.close()
+        return number
+
+    number = asyncio.run(main())
+    content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=v1.TerminalId(number))]
+    state.apply(v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="Run", content=content))
+    (view,) = state.snapshot.terminals
+    assert (view.output, view.exited, view.exit_code) == (b"shown\n", True, 3)
+    assert "(exit code 3)\n\n```\nshown\n```" in to_markdown(state.snapshot)
