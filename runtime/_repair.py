@@ -18,8 +18,13 @@ from ._portable import Portable
 from ._unions import UnionSpec
 
 Step = str | int
-KEPT = "\x00kept"
-"""The key that stands for an `UnknownVariant` in a value that is about to be sent."""
+
+
+class Kept(dict[str, Any]):
+    """The plain form of an `UnknownVariant` that is about to be sent.
+
+    Being a class of its own, no key of a peer or a user can pass for it.
+    """
 
 
 class Skipped(Struct, frozen=True):

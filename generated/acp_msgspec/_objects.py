@@ -9,7 +9,7 @@ from msgspec import Struct
 from ._hooks import dec_hook
 from ._marks import Leniency
 from ._plans import Advised, Constant, Exact, FreeJson, Items, RawJson, Values
-from ._repair import KEPT, Mismatch, Plan, Walk, candidates, kind_of, shown
+from ._repair import Kept, Mismatch, Plan, Walk, candidates, kind_of, shown
 from ._unions import UnionSpec
 from ._variants import CatchAll, UnknownVariant
 
@@ -175,7 +175,7 @@ class Tagged(Struct, frozen=True):
         if not isinstance(value, dict):
             walk.expected("object", value)
         tag = cast("dict[str, Any]", value).get(tag_field, _MISSING)
-        may_keep = walk.keep_unknown or (walk.sending and KEPT in value)
+        may_keep = walk.keep_unknown or (walk.sending and isinstance(value, Kept))
         if isinstance(tag, str) and tag not in self.spec.tagged and self.spec.closed and may_keep:
             return UnknownVariant(tag_field, tag, cast("dict[str, Any]", value))
         if first is not None:

@@ -33,7 +33,7 @@ class RawJson(FreeJson):
     """Any JSON value, written again as `msgspec.Raw`."""
 
     def read(self, value: Any, walk: Walk) -> Any:
-        return msgspec.Raw(msgspec.json.encode(value))
+        return value if walk.sending else msgspec.Raw(msgspec.json.encode(value))
 
 
 class Exact(Struct, frozen=True):
