@@ -12,8 +12,8 @@ from ._diagnosis import after_mark, check_json, plain_values, reason
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
 from ._methods import Method
-from ._observe import OnSkip, report
-from ._repair import Mismatch, Skipped, Step, json_path, misfit_path, walk_mismatching
+from ._observe import OnSkip, report, told_to
+from ._repair import TOLD, Mismatch, Skipped, Step, json_path, misfit_path, walk_mismatching
 from ._structs import AcpStruct
 from ._variants import CatchAll, UnknownVariant, enc_hook
 
@@ -72,7 +72,8 @@ class Layer(Struct):
     def decode_result(self, method: str, raw: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
         """Read the result that answers a request for `method`, and tell of the repairs."""
         try:
-            result, skipped = self.result(method, raw if isinstance(raw, Raw) else as_raw(raw), unknown)
+            part = raw if isinstance(raw, Raw) else as_raw(raw)
+            result, skipped = self.result(method, part, unknown, told=told_to(on_skip))
         except Mismatch as why:
             self.fail(None, why.message, path=why.path, method=method)
         except DecodeError as why:
@@ -107,11 +108,19 @@ class Layer(Struct):
         return MessageError(text, code=INVALID_REQUEST, reply=reply, count=count, unread=unread)
 
     def part(
-        self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown, misfit: Sequence[str] = ()
+        self,
+        kind: Any,
+        raw: Raw | UnsetType,
+        key: str,
+        unknown: Unknown,
+        misfit: Sequence[str] = (),
+        *,
+        told: int = TOLD,
     ) -> tuple[Any, list[Skipped]]:
         """Read params or a result; absent and null stand for an empty object where no key is required.
 
-        `misfit` is where in the message the strict pass has failed already, if it has; that is about time alone.
+        `misfit` is where in the message the strict pass has failed already, if it has; that is about time alone. `told`
+        is how many repairs to list.
 
         Raises `Mismatch` with a path from the message's root, and `msgspec.DecodeError` for malformed JSON.
         """
@@ -123,8 +132,8 @@ class Layer(Struct):
             except (ValidationError, RecursionError) as why:
                 misfit = ("$", key, *misfit_path(why)[1:])
         plain = plain_values(raw, (key,))
-        value, skipped = walk_mismatching(kind, plain, keep_unknown=unknown == "keep", path=(key,), misfit=misfit)
-        return value, skipped
+        keep = unknown == "keep"
+        return walk_mismatching(kind, plain, keep_unknown=keep, path=(key,), misfit=misfit, told=told)
 
     def envelope_of(self, params: Any, *, of_request: bool) -> type[Any]:
         """Find the envelope that carries params of a class; raise `TypeError` where none does."""
@@ -174,12 +183,12 @@ class Layer(Struct):
             raise TypeError(f"No method has a result of the class {cls.__name__}; expected a response class{hint}")
 
     def result(
-        self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = ()
+        self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = (), *, told: int = TOLD
     ) -> tuple[Any, list[Skipped]]:
         """Read the result that answers a request for `method`."""
         if method.startswith("_") and isinstance(raw, Raw) and method not in self.methods:
             return checked(raw), []
-        return self.part(self.result_kind(method), raw, "result", unknown, misfit)
+        return self.part(self.result_kind(method), raw, "result", unknown, misfit, told=told)
 
 
 def checked(raw: Raw) -> Raw:

@@ -25,7 +25,7 @@ from ._layer import (
     field_type,
 )
 from ._numbers import Int64
-from ._observe import OnSkip, placed, report
+from ._observe import OnSkip, placed, report, told_to
 from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
 
 M = TypeVar("M")
@@ -95,7 +95,7 @@ class Reader(Struct, Generic[M]):
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
         try:
-            message, skipped = self._message(frame, method_of, unknown, _misfit(why))
+            message, skipped = self._message(frame, method_of, unknown, _misfit(why), told_to(on_skip))
         except MessageError:
             raise
         except DecodeError as why:  # a part of the frame is no JSON
@@ -208,7 +208,7 @@ class Reader(Struct, Generic[M]):
         self.layer.fail(PARSE_ERROR, reason(why, buf), answered=answered)
 
     def _message(
-        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
+        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str], told: int
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         is_response = frame.is_response
@@ -225,11 +225,11 @@ class Reader(Struct, Generic[M]):
                 answered=frame.may_be_answered,
             )
         if is_response:
-            return self._response(frame, request_id, method_of, unknown, misfit)
+            return self._response(frame, request_id, method_of, unknown, misfit, told)
         if method is None:
             problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
             layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=frame.may_be_answered)
-        return self._call(frame, request_id, method, unknown, misfit)
+        return self._call(frame, request_id, method, unknown, misfit, told)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
         if frame.id is UNSET:
@@ -248,7 +248,7 @@ class Reader(Struct, Generic[M]):
             self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
     def _call(
-        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, misfit: list[str]
+        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, misfit: list[str], told: int
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         is_request = frame.id is not UNSET
@@ -270,14 +270,21 @@ class Reader(Struct, Generic[M]):
                 answered=is_request,
             )
         try:
-            params, skipped = layer.part(field_type(envelope, "params"), frame.params, "params", unknown, misfit)
+            kind = field_type(envelope, "params")
+            params, skipped = layer.part(kind, frame.params, "params", unknown, misfit, told=told)
         except Mismatch as why:
             layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
         made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
         return made, skipped
 
     def _response(
-        self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
+        self,
+        frame: Frame,
+        request_id: Any,
+        method_of: MethodOf | None,
+        unknown: Unknown,
+        misfit: list[str],
+        told: int,
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         if frame.result is not UNSET and frame.error is not UNSET:
@@ -285,11 +292,11 @@ class Reader(Struct, Generic[M]):
         method = method_of(request_id) if method_of is not None else None
         try:
             if isinstance(frame.error, Raw):
-                error, skipped = layer.part(layer.error, frame.error, "error", unknown)
+                error, skipped = layer.part(layer.error, frame.error, "error", unknown, told=told)
                 return layer.error_response(id=request_id, error=error), skipped
             if method is None and isinstance(frame.result, Raw):
                 return layer.response(id=request_id, result=checked(frame.result)), []
-            result, skipped = layer.result(method or "", frame.result, unknown, misfit)
+            result, skipped = layer.result(method or "", frame.result, unknown, misfit, told=told)
         except Mismatch as why:
             layer.fail(None, why.message, path=why.path, id=request_id, method=method)
         return layer.response(id=request_id, result=result), skipped
