@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError
 
 
 class Frame(Struct):
@@ -58,6 +58,15 @@ def frame_by_parts(buf: Any) -> Frame:
         parts.result,
         parts.error,
     )
+
+
+def says_nothing(part: Raw) -> bool:
+    """Whether a part of a batch is not an object, or one without any of the keys that tell what a message is."""
+    try:
+        parts = _PARTS.decode(part)
+    except (DecodeError, RecursionError):
+        return True
+    return parts.id is UNSET and parts.method is UNSET and parts.result is UNSET and parts.error is UNSET
 
 
 def _readable(part: Raw | UnsetType) -> Any:

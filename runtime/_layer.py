@@ -8,6 +8,7 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 
 from ._batch import BATCH_LIMIT
 from ._classes import accepts, class_names, instance_check, why_unfit
+from ._codec import encode
 from ._diagnosis import after_mark, check_json, plain_values, reason
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
@@ -49,10 +50,17 @@ class Layer(Struct):
     """Which envelope carries which class of params, in a request or not; found at the first use."""
     results: set[Any] = field(default_factory=set[Any])
     """The classes of all results, and `Raw`; found at the first use."""
+    refusals: dict[int, Any] = field(default_factory=dict[int, Any])
+    """An error for each code, of which others with the same code are made."""
 
     def refusal(self, request_id: Any, code: int, detail: str) -> Any:
         """Make the error response that refuses a message."""
+        known = self.refusals.get(code)
+        if known is not None:
+            return self.error_response(id=request_id, error=msgspec.structs.replace(known, data=detail))
         error = msgspec.convert({"code": code, "message": TITLES[code], "data": detail}, self.error, dec_hook=dec_hook)
+        if getattr(error, "data", None) is detail:  # free JSON, which is not converted
+            self.refusals[code] = error
         return self.error_response(id=request_id, error=error)
 
     def refused(self, request_id: Any, error: Any) -> Any:
@@ -242,8 +250,8 @@ def extension_method(method: str) -> str:
 
 
 def raw_json(value: Any) -> Raw | UnsetType:
-    """Encode any JSON value once and for all; raw JSON and UNSET stay what they are."""
-    return value if isinstance(value, Raw | UnsetType) else Raw(msgspec.json.encode(value, enc_hook=enc_hook))
+    """Encode any JSON value once and for all, as `encode` does; raw JSON and UNSET stay what they are."""
+    return value if isinstance(value, Raw | UnsetType) else Raw(encode(value))
 
 
 _FIELD_TYPES: dict[type[Any], Any] = {}

@@ -272,10 +272,15 @@ class Tagged(Sifting, Struct, frozen=True):
 
     def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
         tag, tagged = self.spec.tag_field, self.spec.tagged
-        if tag is None or self.spec.fallbacks or self.spec.catch_alls or walk.keep_unknown or walk.sending:
+        others = self.plans_for(None)  # those of the fallbacks, which are the same for all values
+        if tag is None or not all(isinstance(p, Fields) for p in others):
             return entries
-        # A peer may have this done for every three bytes.
+        # A peer may have this done for every two or three bytes.
         objects: list[dict[str, Any]] = [e for e in entries if isinstance(e, dict)]
+        if others:
+            return objects
+        if self.spec.catch_alls or walk.keep_unknown or walk.sending:
+            return [e for e in objects if isinstance(e.get(tag), str)]
         return [e for e in objects if (name := e.get(tag)).__class__ is str and name in tagged]
 
 

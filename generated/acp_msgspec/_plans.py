@@ -192,6 +192,12 @@ class Member(Sifting, Struct, frozen=True):
             return True
         return self.known is not None and value not in self.known
 
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        plain, known = self.plain, self.known
+        if known is None:
+            return [e for e in entries if isinstance(e, plain)]
+        return [e for e in entries if isinstance(e, plain) and e in known]
+
 
 class Advised(Sifting, Struct, frozen=True):
     """A value with limits that only a sender keeps to."""
@@ -212,6 +218,9 @@ class Advised(Sifting, Struct, frozen=True):
 
     def refuses(self, value: Any, walk: Walk) -> bool:
         return self.inner.refuses(value, walk)
+
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        return self.inner.sift(entries, walk)
 
 
 def unheeded(advice: Advice, value: Any) -> str | None:

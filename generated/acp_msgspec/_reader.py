@@ -9,10 +9,10 @@ from typing import Any, Generic, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
-from ._batch import REFUSALS, is_object, messages_of
+from ._batch import REFUSALS, messages_of
 from ._diagnosis import after_mark, check_json, kind_of_json, reason
 from ._errors import MessageError
-from ._frames import Frame, Nothing, frame_by_parts
+from ._frames import Frame, Nothing, frame_by_parts, says_nothing
 from ._hooks import dec_hook
 from ._layer import (
     INVALID_PARAMS,
@@ -160,7 +160,7 @@ class Reader(Struct, Generic[M]):
         refused = 0
         """So many messages without an id were refused."""
         for index, part in enumerate(parts):
-            if refused > REFUSALS and not is_object(part):
+            if refused > REFUSALS and says_nothing(part):
                 refused += 1
                 continue
             try:
