@@ -81,11 +81,14 @@ class Layer(Struct):
         """Read the result that answers a request for `method`, and tell of the repairs."""
         try:
             part = raw if isinstance(raw, Raw) else as_raw(raw)
+        except UnicodeEncodeError as why:
+            self.fail(None, reason(why, raw), method=method)
+        try:
             result, skipped = self.result(method, part, unknown, told=told_to(on_skip))
         except Mismatch as why:
             self.fail(None, why.message, path=why.path, method=method)
         except DecodeError as why:
-            self.fail(None, str(why), method=method)
+            self.fail(None, reason(why, part), method=method)
         if skipped:
             report(skipped, on_skip)
         return result
@@ -238,10 +241,7 @@ def as_raw(raw: Buffer) -> Raw:
     """Take JSON of any kind of buffer as a raw part, without a byte order mark."""
     rest = after_mark(raw)
     text: Buffer = raw if rest is None else rest
-    try:
-        return Raw(text.encode() if isinstance(text, str) else bytes(text))
-    except UnicodeEncodeError as why:
-        raise DecodeError(reason(why, text)) from None
+    return Raw(text.encode() if isinstance(text, str) else bytes(text))
 
 
 def extension_method(method: str) -> str:
