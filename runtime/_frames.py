@@ -76,6 +76,15 @@ def frame_by_parts(buf: Any) -> Frame:
     )
 
 
+def says_nothing(part: Raw) -> bool:
+    """Whether a part of a batch is not an object, or one without any of the keys that tell what a message is."""
+    try:
+        parts = _PARTS.decode(part)
+    except (DecodeError, RecursionError):
+        return True
+    return parts.id is UNSET and parts.method is UNSET and parts.result is UNSET and parts.error is UNSET
+
+
 def _readable(part: Raw | UnsetType) -> Any:
     if part is UNSET:
         return UNSET

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ._repair import Step, json_path
-from ._variants import UnknownVariant, enc_hook
+from ._repair import Kept, Step, json_path, shown
+from ._variants import CatchAll, UnknownVariant, declared, enc_hook
 
 TOLD = 100
 """At most this many paths are listed."""
@@ -19,10 +20,6 @@ _LONE = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
 Trail: TypeAlias = "tuple[Trail, Step] | None"
 """A path as a linked list, so that no path is written for what is good."""
-
-
-class Kept(dict[str, Any]):
-    """The plain form of an `UnknownVariant`; being a class of its own, no key of a peer or user can pass for it."""
 
 
 class Place(Struct, gc=False):
@@ -47,20 +44,28 @@ def written(trail: Trail) -> str:
     return json_path(steps[::-1])
 
 
-def outgoing(obj: Any) -> Any:
+class Fault(Struct, frozen=True):
+    """Stands in a plain value for what cannot be sent; `problem` says why."""
+
+    problem: str
+
+
+def outgoing(obj: Any, *, with_faults: bool = False) -> Any:
     """Give the plain form of a value, fresh in every part; `Raw` and `Kept` stand in it as they are.
 
-    Raises what `msgspec.to_builtins` raises.
+    With `with_faults`, what cannot be sent becomes a `Fault` in its place. Otherwise, and for what is nested too
+    deeply, this raises what `msgspec.to_builtins` raises.
     """
     # msgspec turns what a hook gives into plain values as well, except for an object of a class that it leaves alone.
     parts: dict[int, tuple[bytearray, Any]] = {}
 
     def hook(value: Any) -> Any:
-        if isinstance(value, Raw | UnknownVariant):
-            mark = bytearray()
-            parts[id(mark)] = mark, value
-            return mark
-        return enc_hook(value)
+        part = value if isinstance(value, Raw | UnknownVariant) else _fault(value) if with_faults else None
+        if part is None:
+            return enc_hook(value)
+        mark = bytearray()
+        parts[id(mark)] = mark, part
+        return mark
 
     def plain(value: Any) -> Any:
         return msgspec.to_builtins(value, enc_hook=hook, builtin_types=(bytearray,))
@@ -74,9 +79,21 @@ def outgoing(obj: Any) -> Any:
     return root[0]
 
 
-def _kept(data: Any) -> Kept:
+def _fault(value: Any) -> Fault | None:
+    """Say why an object that msgspec does not know has no plain form, or None where it has one."""
+    if not isinstance(value, CatchAll):
+        return Fault(f"The object holds what JSON cannot carry: an object of the class {value.__class__.__name__}")
+    shape, extra = value.__shape__, value.extra
+    own = {e.wire for name, e in declared(value.__class__).items() if name != "extra"} | {shape.tag_field}
+    clash = next((key for key in extra if key in own), None)
+    return None if clash is None else Fault(f"The extra key {shown(clash)} is a key of the class itself")
+
+
+def _kept(data: Any) -> Kept | Fault:
     if is_object(data):
         return Kept(data)
+    if isinstance(data, Fault):
+        return data
     raise TypeError(f"The data of an UnknownVariant is not an object but of the class {data.__class__.__name__}")
 
 
@@ -168,27 +185,38 @@ def why_not_encoded(obj: Any, why: ValueError) -> ValueError:
         return why
     for place in places(root):
         value = place.holder[place.key]
-        problem = why_no_json(value)
-        if problem is not None:
-            return ValueError(f"{problem} - at `{place.path}`")
-        if is_object(value):
-            for key in value:
-                if isinstance(key, str) and not is_unicode(key):
-                    path = written((place.trail, key))
-                    return ValueError(f"A key with a lone surrogate, which is not Unicode - at `{path}`")
+        if not isinstance(value, float):
+            problem = why_no_json(value)
+            if problem is not None:
+                return ValueError(f"{problem} - at `{place.path}`")
+        for key in value if is_object(value) else ():
+            problem = why_no_key(key)
+            if problem is not None:
+                return ValueError(f"{problem} - at `{written((place.trail, str(key)))}`")
     return why
 
 
 def why_no_json(value: Any) -> str | None:
-    """Say why a scalar cannot be encoded, or None where it can."""
+    """Say why a scalar has no form in JSON, or None where it has; msgspec writes NaN and infinity as null."""
     if isinstance(value, str):
         return None if is_unicode(value) else "Text with a lone surrogate, which is not Unicode"
+    if isinstance(value, float) and not isfinite(value):
+        return "JSON has no infinity and no NaN"
     if isinstance(value, int) and value.bit_length() > 64:
         try:
             str(value)
         except ValueError:
             return "An integer with more digits than Python converts"
     return None
+
+
+def why_no_key(key: Any) -> str | None:
+    """Say why a key cannot be written, or None where it can; msgspec writes numbers as text."""
+    if isinstance(key, str):
+        return None if is_unicode(key) else "A key with a lone surrogate, which is not Unicode"
+    if isinstance(key, int | float) and not isinstance(key, bool):
+        return why_no_json(key)
+    return f"A key of the class {key.__class__.__name__}, where only text may stand"
 
 
 def _note(paths: list[str], path: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from ._hooks import dec_hook
 from ._marks import Advice
 from ._repair import Mismatch, Plan, Walk, shown
 
@@ -19,7 +20,21 @@ FORMATS = {
 """The outer form of URIs (RFC 3986) and date-times (RFC 3339); the regular expressions of peers are their own."""
 
 
-class FreeJson:
+class Sifting:
+    """What every plan does about values that it refuses, as far as it does not know better."""
+
+    __slots__ = ()
+
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        """Refuse nothing without a closer look."""
+        return False
+
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        """Leave nothing out."""
+        return entries
+
+
+class FreeJson(Sifting):
     """Any JSON value, untouched."""
 
     def read(self, value: Any, walk: Walk) -> Any:
@@ -33,10 +48,10 @@ class RawJson(FreeJson):
     """Any JSON value, written again as `msgspec.Raw`."""
 
     def read(self, value: Any, walk: Walk) -> Any:
-        return msgspec.Raw(msgspec.json.encode(value))
+        return value if walk.sending else msgspec.Raw(msgspec.json.encode(value))
 
 
-class Exact(Struct, frozen=True):
+class Exact(Sifting, Struct, frozen=True):
     """A value of one Python type: text, a boolean, null."""
 
     kind: type
@@ -48,8 +63,15 @@ class Exact(Struct, frozen=True):
     def viable(self, value: Any) -> bool:
         return isinstance(value, self.kind)
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        return not isinstance(value, self.kind)
 
-class ByHook(Struct, frozen=True):
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        kind = self.kind
+        return [e for e in entries if isinstance(e, kind)]
+
+
+class ByHook(Sifting, Struct, frozen=True):
     """A stand-in that reads for itself."""
 
     kind: Any
@@ -64,7 +86,7 @@ class ByHook(Struct, frozen=True):
         return True
 
 
-class Patterned(Struct, frozen=True):
+class Patterned(Sifting, Struct, frozen=True):
     """Text that matches a pattern which readers do enforce."""
 
     pattern: str
@@ -77,8 +99,11 @@ class Patterned(Struct, frozen=True):
     def viable(self, value: Any) -> bool:
         return isinstance(value, str)
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        return not isinstance(value, str) or re.search(self.pattern, value) is None
 
-class Integer(Struct, frozen=True):
+
+class Integer(Sifting, Struct, frozen=True):
     """An integer within bounds; `1.0` and `true` are none."""
 
     low: int | None
@@ -96,8 +121,13 @@ class Integer(Struct, frozen=True):
     def viable(self, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return True
+        return (self.low is not None and value < self.low) or (self.high is not None and value > self.high)
 
-class Float:
+
+class Float(Sifting):
     """A number; an integer counts."""
 
     def read(self, value: Any, walk: Walk) -> Any:
@@ -112,8 +142,11 @@ class Float:
     def viable(self, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool)
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        return not isinstance(value, int | float) or isinstance(value, bool)
 
-class Constant(Struct, frozen=True):
+
+class Constant(Sifting, Struct, frozen=True):
     """One of a few literal values."""
 
     values: tuple[Any, ...]
@@ -124,13 +157,18 @@ class Constant(Struct, frozen=True):
     def viable(self, value: Any) -> bool:
         return any(type(value) is type(v) and value == v for v in self.values)
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        return not self.viable(value)
 
-class Member(Struct, frozen=True):
+
+class Member(Sifting, Struct, frozen=True):
     """A member of an enumeration; `for_unknown`, where the class has it, says what an unknown value becomes."""
 
     kind: type[Enum]
     plain: type
     for_unknown: Any
+    known: frozenset[Any] | None
+    """All values, where the class takes no others."""
 
     def read(self, value: Any, walk: Walk) -> Any:
         if not self.viable(value):
@@ -140,14 +178,28 @@ class Member(Struct, frozen=True):
         except ValueError:
             if self.for_unknown is None:
                 walk.fail(f"Invalid enum value {shown(value)}")
-        walk.skip(value, Mismatch(f"Invalid enum value {shown(value)}", tuple(walk.path)), "default")
+        if walk.is_quiet:
+            walk.count += 1
+        else:
+            walk.skip(value, Mismatch(f"Invalid enum value {shown(value)}", tuple(walk.path)), "default")
         return self.for_unknown(value)
 
     def viable(self, value: Any) -> bool:
         return isinstance(value, self.plain) and not isinstance(value, bool)
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        if not isinstance(value, self.plain) or isinstance(value, bool):
+            return True
+        return self.known is not None and value not in self.known
 
-class Advised(Struct, frozen=True):
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        plain, known = self.plain, self.known
+        if known is None:
+            return [e for e in entries if isinstance(e, plain)]
+        return [e for e in entries if isinstance(e, plain) and e in known]
+
+
+class Advised(Sifting, Struct, frozen=True):
     """A value with limits that only a sender keeps to."""
 
     inner: Plan
@@ -163,6 +215,12 @@ class Advised(Struct, frozen=True):
 
     def viable(self, value: Any) -> bool:
         return self.inner.viable(value)
+
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        return self.inner.refuses(value, walk)
+
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        return self.inner.sift(entries, walk)
 
 
 def unheeded(advice: Advice, value: Any) -> str | None:
@@ -192,21 +250,54 @@ def _is_base64(text: str) -> bool:
     return True
 
 
-class Items(Struct, frozen=True):
+CHUNK = 64
+"""So many items of a list are tried together before they are looked at one by one."""
+
+
+class Items(Sifting, Struct, frozen=True):
     """A list; with `skips`, items that do not fit are dropped."""
 
     item: Plan
     skips: bool
+    many: Any
+    """The type of a list of such items."""
 
     def read(self, value: Any, walk: Walk) -> Any:
         if not isinstance(value, list | tuple):
             walk.expected("array", value)
+        entries = cast("list[Any]", value)
         out: list[Any] = []
+        start = 0
+        while start < len(entries):
+            if self.skips and walk.is_quiet:
+                entries = self.item.sift(entries[start:], walk)
+                walk.count += len(cast("list[Any]", value)) - start - len(entries)
+                self.read_quietly(entries, walk, out)
+                break
+            chunk = entries[start : start + CHUNK]
+            if not self.read_together(chunk, walk, out):
+                self.read_each(chunk, start, walk, out)
+            start += CHUNK
+        return out
+
+    def read_together(self, chunk: list[Any], walk: Walk, out: list[Any]) -> bool:
+        """Add the items to `out` if msgspec takes them all, and say whether it does."""
+        # As with a Struct: of plain values from JSON text msgspec takes for fine what is fine, and no more.
+        if not walk.misfit or len(chunk) == 1:
+            return False
+        try:
+            out += msgspec.convert(chunk, self.many, dec_hook=dec_hook)
+        except (ValueError, RecursionError):
+            return False
+        return True
+
+    def read_each(self, entries: list[Any], start: int, walk: Walk, out: list[Any]) -> None:
+        """Add the items to `out`, the first of which stands at `start`."""
         path, read = walk.path, self.item.read
         depth = len(path) + 1
-        for index, entry in enumerate(cast("list[Any]", value)):
+        for index, entry in enumerate(entries, start):
             path.append(index)
-            repairs = len(walk.skipped)
+            repairs = walk.count
             try:
                 out.append(read(entry, walk))
             except Mismatch as why:
@@ -215,15 +306,40 @@ class Items(Struct, frozen=True):
                     raise
                 walk.skip(entry, why, "dropped")
             path.pop()
-        return out
+
+    def read_quietly(self, entries: list[Any], walk: Walk, out: list[Any]) -> None:
+        """Add the items to `out` that fit, and only count the others: no error is made for those."""
+        path, plan = walk.path, self.item
+        path.append(-1)
+        depth = len(path)
+        for start in range(0, len(entries), CHUNK):
+            chunk = entries[start : start + CHUNK]
+            if self.read_together(chunk, walk, out):
+                continue
+            for entry in chunk:
+                repairs = walk.count
+                if plan.refuses(entry, walk):
+                    walk.count += 1
+                    continue
+                try:
+                    out.append(plan.read(entry, walk))
+                except Mismatch:
+                    walk.forget(depth, repairs)
+                    walk.count += 1
+        path.pop()
 
     def viable(self, value: Any) -> bool:
         if not isinstance(value, list | tuple):
             return False
         return self.skips or all(self.item.viable(v) for v in cast("list[Any]", value))
 
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        if not isinstance(value, list | tuple):
+            return True
+        return not self.skips and any(self.item.refuses(v, walk) for v in cast("list[Any]", value))
 
-class Values(Struct, frozen=True):
+
+class Values(Sifting, Struct, frozen=True):
     """An object used as a map with text keys: one bad value fails it."""
 
     item: Plan
@@ -240,3 +356,8 @@ class Values(Struct, frozen=True):
 
     def viable(self, value: Any) -> bool:
         return isinstance(value, dict)
+
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        if not isinstance(value, dict):
+            return True
+        return any(self.item.refuses(v, walk) for v in cast("dict[str, Any]", value).values())

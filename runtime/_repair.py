@@ -18,21 +18,35 @@ from ._portable import Portable
 from ._unions import UnionSpec
 
 Step = str | int
-KEPT = "\x00kept"
-"""The key that stands for an `UnknownVariant` in a value that is about to be sent."""
 
 
-class Skipped(Struct, frozen=True):
+class Kept(dict[str, Any]):
+    """The plain form of an `UnknownVariant` that is about to be sent.
+
+    Being a class of its own, no key of a peer or a user can pass for it.
+    """
+
+
+TOLD = 100
+"""So many repairs of one value are told one by one; one more `Skipped` counts the others."""
+
+
+class Skipped(Struct, frozen=True, repr_omit_defaults=True):
     """One repair: the value at `path` did not fit and was replaced or dropped.
 
     `path` is a JSON path (`$.update.content[2]`), `value` the plain JSON value that stood there, `error` says what was
     wrong with it, and `action` is "default" (the field has its default now) or "dropped" (the item is gone).
+
+    At most 100 repairs of one value are told one by one. If there are more, the last `Skipped` stands for `count`
+    others: its `path` is that of the whole value, its `value` None, its `error` their number, its `action` "default".
     """
 
     path: str
     value: Any
     error: str
     action: Literal["default", "dropped"]
+    count: int = 1
+    """How many repairs this stands for."""
 
 
 class Mismatch(Portable, Exception):
@@ -60,10 +74,20 @@ class Walk(Struct):
 
     Of such a value msgspec takes for fine what is fine, and no more, wherever it stands.
     """
+    told: int = TOLD
+    """So many repairs are recorded one by one; none where nobody listens."""
     path: list[Step] = []
+    count: int = 0
+    """How many repairs were made."""
     skipped: list[Skipped] = []
+    """The first of them."""
     causes: list[tuple[str, tuple[Step, ...]]] = []
-    """The message and the path of each mismatch that was repaired."""
+    """The message and the path of each mismatch that was repaired, as far as repairs are recorded."""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether further repairs are only counted, so that nobody asks why a value did not fit."""
+        return self.count >= self.told
 
     def whole(self, kind: Any, value: Any) -> Any:
         """Read the outermost value.
@@ -86,7 +110,7 @@ class Walk(Struct):
 
     def attempt(self, read: Callable[[Any, "Walk"], Any], value: Any) -> Any:
         """Read `value`; where that fails, forget what was repaired inside it and raise the mismatch again."""
-        depth, repairs = len(self.path), len(self.skipped)
+        depth, repairs = len(self.path), self.count
         try:
             return read(value, self)
         except Mismatch:
@@ -96,15 +120,26 @@ class Walk(Struct):
     def forget(self, depth: int, repairs: int) -> None:
         """Go back to where the path was of length `depth`, and so many repairs had been made."""
         del self.path[depth:]
+        self.count = repairs
         del self.skipped[repairs:], self.causes[repairs:]
 
     def skip(self, value: Any, why: Mismatch, action: Literal["default", "dropped"]) -> None:
-        """Record a repair of the current value."""
+        """Record a repair of the current value, or count it where enough are recorded."""
+        self.count += 1
+        if self.count > self.told:
+            return
         below = why.path[len(self.path) :]
         error = f"{why.message} - at `{json_path(below)}`" if below else why.message
         if self.strict:
             self.causes.append((why.message, why.path))
         self.skipped.append(Skipped(json_path(self.path), value, error, action))
+
+    def told_of(self, path: tuple[Step, ...] = ()) -> list[Skipped]:
+        """List the repairs of the value at `path`; the last entry stands for those that were only counted."""
+        more = self.count - len(self.skipped)
+        if more and self.told:
+            self.skipped.append(Skipped(json_path(path), None, f"{more} more repairs", "default", more))
+        return self.skipped
 
 
 class Plan(Protocol):
@@ -116,6 +151,14 @@ class Plan(Protocol):
 
     def viable(self, value: Any) -> bool:
         """Say cheaply whether `value` could be read at all; a yes may still fail."""
+        ...
+
+    def refuses(self, value: Any, walk: Walk) -> bool:
+        """Say without raising that `read` would raise for `value`; a no may still fail."""
+        ...
+
+    def sift(self, entries: list[Any], walk: Walk) -> list[Any]:
+        """Leave out some of many values for which `read` would raise: those that show it at the first glance."""
         ...
 
 
@@ -218,23 +261,35 @@ def read_union(spec: UnionSpec, value: Any) -> Any:
 
 
 def walk_mismatching(
-    kind: Any, value: Any, *, keep_unknown: bool = False, path: tuple[Step, ...] = (), misfit: Sequence[str] = ()
+    kind: Any,
+    value: Any,
+    *,
+    keep_unknown: bool = False,
+    path: tuple[Step, ...] = (),
+    misfit: Sequence[str] = (),
+    told: int = TOLD,
 ) -> tuple[Any, list[Skipped]]:
     """Read the plain `value`, which stands at `path`, as `kind`; list the repairs or raise `Mismatch`."""
-    walk = Walk(keep_unknown=keep_unknown, path=list(path), misfit=misfit)
+    walk = Walk(keep_unknown=keep_unknown, path=list(path), misfit=misfit, told=told)
     try:
-        return _late.plan_of(kind).read(value, walk), walk.skipped
+        return _late.plan_of(kind).read(value, walk), walk.told_of(path)
     except RecursionError:
         raise Mismatch("The value is nested too deeply", path) from None
 
 
 def walk_over(
-    kind: Any, value: Any, *, strict: bool = False, keep_unknown: bool = False, misfit: Sequence[str] = ()
+    kind: Any,
+    value: Any,
+    *,
+    strict: bool = False,
+    keep_unknown: bool = False,
+    misfit: Sequence[str] = (),
+    told: int = TOLD,
 ) -> tuple[Any, list[Skipped]]:
     """Read the plain `value` as `kind` and list the repairs; raise `msgspec.ValidationError` with a path."""
-    walk = Walk(strict, keep_unknown, misfit=misfit)
+    walk = Walk(strict, keep_unknown, misfit=misfit, told=told)
     try:
-        return walk.whole(kind, value), walk.skipped
+        return walk.whole(kind, value), walk.told_of()
     except Mismatch as why:
         raise msgspec.ValidationError(str(why)) from None
     except RecursionError:

@@ -2,19 +2,21 @@
 
 from typing import Any
 
-import msgspec
-from msgspec import ValidationError
+from msgspec import DecodeError, Raw, ValidationError
 
-from ._repair import KEPT, Mismatch, Walk
-from ._variants import UnknownVariant, enc_hook
+from ._compile import plan_of
+from ._diagnosis import plain_values
+from ._outgoing import Fault, Place, is_object, outgoing, places, why_no_json, why_no_key, written
+from ._repair import Mismatch, Walk
 
 
 def validate(obj: Any, /, *, type: Any = None) -> None:
     """Check that `obj` is what a strict reader accepts, and what the schema asks of a sender beyond that.
 
     Checked are required fields, types, ranges, enumeration values and tags, and the limits that readers do not
-    enforce: lengths, patterns, bounds of floats, Base64, the form of URIs and date-times. An `UnknownVariant` passes
-    as it came.
+    enforce: lengths, patterns, bounds of floats, Base64, the form of URIs and date-times; and that JSON has a form for
+    everything: no NaN, infinity or lone surrogate anywhere, no integer with more digits than Python converts, no extra
+    key that the class declares itself. An `UnknownVariant` passes where its tag is unknown.
 
     `type` is what the peer expects, by default the class of `obj`; name it to check lists and members of unions.
 
@@ -22,20 +24,63 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
     """
     kind = obj.__class__ if type is None else type
     try:
-        plain = msgspec.to_builtins(obj, enc_hook=_plain)
-        msgspec.json.encode(plain)  # finds text that is no Unicode and numbers that JSON cannot carry
-    except (TypeError, OverflowError) as why:
-        raise ValidationError(f"The object holds what JSON cannot carry: {why}") from None
-    except UnicodeEncodeError:
-        raise ValidationError("The object holds text with a lone surrogate, which is no Unicode text") from None
+        root = [outgoing(obj, with_faults=True)]
     except RecursionError:
         raise ValidationError("The object is nested too deeply") from None
+    except (TypeError, ValueError) as why:
+        raise ValidationError(f"The object holds what JSON cannot carry: {why}") from None
+    problem = _problem(root)
     try:
-        Walk(strict=True, sending=True).whole(kind, plain)
+        Walk(strict=True, sending=True).whole(Any if type is None and not _is_decodable(kind) else kind, root[0])
     except Mismatch as why:
         raise ValidationError(str(why)) from None
+    except RecursionError:
+        raise ValidationError("The object is nested too deeply") from None
+    if problem is not None:
+        raise ValidationError(problem)
 
 
-def _plain(value: Any) -> Any:
-    # An object of a wrong class may have a tag that is unknown here, too; only what was kept on purpose may pass.
-    return {value.tag_field: value.tag, KEPT: True} if isinstance(value, UnknownVariant) else enc_hook(value)
+def _problem(root: list[Any]) -> str | None:
+    """Find the first place with what JSON has no form for; put plain values in the places of raw JSON.
+
+    Raises `msgspec.ValidationError` for what has no plain form either, so that no type can be asked about it.
+    """
+    found: str | None = None
+    for place in places(root):
+        value = place.holder[place.key]
+        if isinstance(value, Fault):
+            raise ValidationError(f"{value.problem} - at `{place.path}`")
+        if isinstance(value, Raw):
+            place.holder[place.key] = _plain(value, place)
+        elif found is None:
+            problem = why_no_json(value)
+            if problem is not None:
+                found = f"{problem} - at `{place.path}`"
+            elif is_object(value):
+                found = _problem_of_keys(value, place)
+    return found
+
+
+def _problem_of_keys(value: dict[Any, Any], place: Place) -> str | None:
+    for key in value:
+        problem = None if key.__class__ is str and key.isascii() else why_no_key(key)
+        if problem is not None:
+            return f"{problem} - at `{written((place.trail, str(key)))}`"
+    return None
+
+
+def _plain(raw: Raw, place: Place) -> Any:
+    try:
+        return plain_values(raw)
+    except Mismatch:
+        return raw  # a number that no reader takes, which may stand where JSON stays raw
+    except DecodeError as why:
+        raise ValidationError(f"{why} - at `{place.path}`") from None
+
+
+def _is_decodable(kind: Any) -> bool:
+    try:
+        plan_of(kind)
+    except TypeError:
+        return False
+    return True

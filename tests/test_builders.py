@@ -1,5 +1,6 @@
 """Building messages: what of another class is refused, and what the error says."""
 
+import copy
 import importlib
 from typing import Any
 
@@ -97,6 +98,15 @@ def test_every_response_class_is_taken(label: str) -> None:
                 result: Any = acp.convert(given, type=kind)
                 assert module.response(1, result, method=name).result is result
                 assert module.response(1, result).result is result
+
+
+def test_a_schema_without_results_takes_any() -> None:
+    layer: Any = importlib.import_module("acp_msgspec.v1.messages")._LAYER
+    early = copy.copy(layer)
+    early.methods, early.results, early.error = {}, set(), Any
+    for result in (None, {"a": 1}, END):
+        early.check_result(result, None)
+    assert early.refused(1, {"code": 1}).error == {"code": 1}
 
 
 NO_ERRORS: list[Any] = [

@@ -131,6 +131,16 @@ def test_malformed_messages_are_called_what_they_are(data: bytes, problem: str) 
     assert str(caught.value).partition(" (byte")[0] == problem.partition(" (byte")[0]
 
 
+@pytest.mark.parametrize(("data", "problem"), MALFORMED, ids=lambda v: repr(v)[:30])
+@pytest.mark.parametrize("method", ["session/prompt", "_x"])
+def test_malformed_results_are_called_what_they_are(data: bytes, problem: str, method: str) -> None:
+    for raw in (data, Raw(data)):
+        with pytest.raises(acp.MessageError) as caught:
+            v1.decode_result(method, raw)
+        assert (caught.value.code, caught.value.path, caught.value.method) == (None, "$", method)
+        assert str(caught.value).startswith(problem)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_other_encodings(encoding: str) -> None:
     data = "\ufeff{}".encode(encoding)

@@ -39,11 +39,6 @@ def messages_of(buf: Any) -> tuple[list[Raw], int | None]:
     return parts, None if unread is None else unread + len(BOM)
 
 
-def is_object(part: Raw) -> bool:
-    """Whether a part is a JSON object."""
-    return bytes(memoryview(part)[:1]) == b"{"
-
-
 def _split(buf: Any) -> tuple[list[Raw], int | None]:
     # The messages have at least one comma between each two.
     if (buf.count(",") if isinstance(buf, str) else bytes(buf).count(b",")) < BATCH_LIMIT:

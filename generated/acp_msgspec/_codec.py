@@ -9,7 +9,7 @@ from msgspec import DecodeError, ValidationError
 
 from ._diagnosis import TOO_DEEP, after_mark, plain_values, reason
 from ._hooks import dec_hook
-from ._observe import OnSkip, report
+from ._observe import OnSkip, report, told_to
 from ._outgoing import why_not_encoded
 from ._repair import Mismatch, Skipped, misfit_path, walk_over
 from ._variants import enc_hook
@@ -214,7 +214,7 @@ def _plain(why: Exception, buf: Buffer) -> Any:
 
 
 def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:
-    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown), misfit=misfit)
+    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown), misfit=misfit, told=told_to(on_skip))
     if skipped:
         report(skipped, on_skip)
     return out

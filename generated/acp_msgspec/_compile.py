@@ -68,7 +68,7 @@ def _compile(kind: Any) -> Plan:
     if origin is Annotated:
         return _compile_annotated(args[0], args[1:])
     if origin is list:
-        return Items(plan_of(args[0]), skips=False)
+        return Items(plan_of(args[0]), skips=False, many=kind)
     if origin is dict:
         return Values(plan_of(args[1]))
     if isinstance(origin, type) and issubclass(origin, Struct):
@@ -88,9 +88,12 @@ def _compile_class(kind: type[Any]) -> Plan:
         return Remainder(kind, _catch_all_entries)
     if issubclass(kind, Enum):
         plain = int if issubclass(kind, int) else str
-        return Member(kind, plain, getattr(kind, "for_unknown", None))
+        for_unknown = getattr(kind, "for_unknown", None)
+        is_closed = for_unknown is None and kind._missing_.__func__ is Enum._missing_.__func__  # type: ignore[attr-defined]
+        known = frozenset(m.value for m in kind) if is_closed else None
+        return Member(kind, plain, for_unknown, known)
     if kind in (list, dict):
-        return Items(FreeJson(), skips=False) if kind is list else Values(FreeJson())
+        return Items(FreeJson(), skips=False, many=list) if kind is list else Values(FreeJson())
     if isinstance(kind, Hooked):
         return ByHook(kind)
     raise TypeError(f"{kind!r} is no type that this package decodes")
@@ -107,7 +110,7 @@ def _compile_annotated(inner: Any, marks: tuple[Any, ...]) -> Plan:
         for meta in (m for m in marks if isinstance(m, Meta)):
             return Integer(cast("int | None", meta.ge), cast("int | None", meta.le))
     if get_origin(inner) is list and Leniency.SKIP_ITEMS in marks:
-        return Items(plan_of(get_args(inner)[0]), skips=True)
+        return Items(plan_of(get_args(inner)[0]), skips=True, many=inner)
     return plan_of(inner)
 
 

@@ -8,12 +8,13 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 
 from ._batch import BATCH_LIMIT
 from ._classes import accepts, class_names, instance_check, why_unfit
+from ._codec import encode
 from ._diagnosis import after_mark, check_json, plain_values, reason
 from ._errors import MessageError, RequestError
 from ._hooks import dec_hook
 from ._methods import Method
-from ._observe import OnSkip, report
-from ._repair import Mismatch, Skipped, Step, json_path, misfit_path, walk_mismatching
+from ._observe import OnSkip, report, told_to
+from ._repair import TOLD, Mismatch, Skipped, Step, json_path, misfit_path, walk_mismatching
 from ._structs import AcpStruct
 from ._variants import CatchAll, UnknownVariant, enc_hook
 
@@ -49,10 +50,17 @@ class Layer(Struct):
     """Which envelope carries which class of params, in a request or not; found at the first use."""
     results: set[Any] = field(default_factory=set[Any])
     """The classes of all results, and `Raw`; found at the first use."""
+    refusals: dict[int, Any] = field(default_factory=dict[int, Any])
+    """An error for each code, of which others with the same code are made."""
 
     def refusal(self, request_id: Any, code: int, detail: str) -> Any:
         """Make the error response that refuses a message."""
+        known = self.refusals.get(code)
+        if known is not None:
+            return self.error_response(id=request_id, error=msgspec.structs.replace(known, data=detail))
         error = msgspec.convert({"code": code, "message": TITLES[code], "data": detail}, self.error, dec_hook=dec_hook)
+        if getattr(error, "data", None) is detail:  # free JSON, which is not converted
+            self.refusals[code] = error
         return self.error_response(id=request_id, error=error)
 
     def refused(self, request_id: Any, error: Any) -> Any:
@@ -72,11 +80,15 @@ class Layer(Struct):
     def decode_result(self, method: str, raw: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
         """Read the result that answers a request for `method`, and tell of the repairs."""
         try:
-            result, skipped = self.result(method, raw if isinstance(raw, Raw) else as_raw(raw), unknown)
+            part = raw if isinstance(raw, Raw) else as_raw(raw)
+        except UnicodeEncodeError as why:
+            self.fail(None, reason(why, raw), method=method)
+        try:
+            result, skipped = self.result(method, part, unknown, told=told_to(on_skip))
         except Mismatch as why:
             self.fail(None, why.message, path=why.path, method=method)
         except DecodeError as why:
-            self.fail(None, str(why), method=method)
+            self.fail(None, reason(why, part), method=method)
         if skipped:
             report(skipped, on_skip)
         return result
@@ -107,11 +119,19 @@ class Layer(Struct):
         return MessageError(text, code=INVALID_REQUEST, reply=reply, count=count, unread=unread)
 
     def part(
-        self, kind: Any, raw: Raw | UnsetType, key: str, unknown: Unknown, misfit: Sequence[str] = ()
+        self,
+        kind: Any,
+        raw: Raw | UnsetType,
+        key: str,
+        unknown: Unknown,
+        misfit: Sequence[str] = (),
+        *,
+        told: int = TOLD,
     ) -> tuple[Any, list[Skipped]]:
         """Read params or a result; absent and null stand for an empty object where no key is required.
 
-        `misfit` is where in the message the strict pass has failed already, if it has; that is about time alone.
+        `misfit` is where in the message the strict pass has failed already, if it has; that is about time alone. `told`
+        is how many repairs to list.
 
         Raises `Mismatch` with a path from the message's root, and `msgspec.DecodeError` for malformed JSON.
         """
@@ -123,8 +143,8 @@ class Layer(Struct):
             except (ValidationError, RecursionError) as why:
                 misfit = ("$", key, *misfit_path(why)[1:])
         plain = plain_values(raw, (key,))
-        value, skipped = walk_mismatching(kind, plain, keep_unknown=unknown == "keep", path=(key,), misfit=misfit)
-        return value, skipped
+        keep = unknown == "keep"
+        return walk_mismatching(kind, plain, keep_unknown=keep, path=(key,), misfit=misfit, told=told)
 
     def envelope_of(self, params: Any, *, of_request: bool) -> type[Any]:
         """Find the envelope that carries params of a class; raise `TypeError` where none does."""
@@ -174,17 +194,19 @@ class Layer(Struct):
         cls = result.__class__
         # A result of free JSON does not make a result of the params of some method.
         is_free = object in self.results and not isinstance(result, AcpStruct | CatchAll)
+        if self.results == {Raw}:
+            return  # an early schema, which gives no method a result
         if not is_free and not any(c in self.results for c in cls.__mro__ if c is not object):
             hint = "; plain values need `method`, or to be Raw" if result is None or isinstance(result, PLAIN) else ""
             raise TypeError(f"No method has a result of the class {cls.__name__}; expected a response class{hint}")
 
     def result(
-        self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = ()
+        self, method: str, raw: Raw | UnsetType, unknown: Unknown, misfit: Sequence[str] = (), *, told: int = TOLD
     ) -> tuple[Any, list[Skipped]]:
         """Read the result that answers a request for `method`."""
         if method.startswith("_") and isinstance(raw, Raw) and method not in self.methods:
             return checked(raw), []
-        return self.part(self.result_kind(method), raw, "result", unknown, misfit)
+        return self.part(self.result_kind(method), raw, "result", unknown, misfit, told=told)
 
 
 def checked(raw: Raw) -> Raw:
@@ -224,10 +246,7 @@ def as_raw(raw: Buffer) -> Raw:
     """Take JSON of any kind of buffer as a raw part, without a byte order mark."""
     rest = after_mark(raw)
     text: Buffer = raw if rest is None else rest
-    try:
-        return Raw(text.encode() if isinstance(text, str) else bytes(text))
-    except UnicodeEncodeError as why:
-        raise DecodeError(reason(why, text)) from None
+    return Raw(text.encode() if isinstance(text, str) else bytes(text))
 
 
 def extension_method(method: str) -> str:
@@ -238,8 +257,8 @@ def extension_method(method: str) -> str:
 
 
 def raw_json(value: Any) -> Raw | UnsetType:
-    """Encode any JSON value once and for all; raw JSON and UNSET stay what they are."""
-    return value if isinstance(value, Raw | UnsetType) else Raw(msgspec.json.encode(value, enc_hook=enc_hook))
+    """Encode any JSON value once and for all, as `encode` does; raw JSON and UNSET stay what they are."""
+    return value if isinstance(value, Raw | UnsetType) else Raw(encode(value))
 
 
 _FIELD_TYPES: dict[type[Any], Any] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from ._repair import Skipped
+from ._repair import TOLD, Skipped
 
 if TYPE_CHECKING:
     import logging
@@ -22,8 +22,8 @@ def set_skip_listener(listener: OnSkip | None, /) -> OnSkip | None:
     """Have `listener` called with every repair of every decode in this process; None ends that.
 
     Gives the listener that was set before. A decode calls its own `on_skip` first, then the listener, both only after
-    the whole value was read, and once for each repair. What they raise reaches the caller of the decode. Good input
-    never gets here, and costs nothing.
+    the whole value was read, and once for each repair; of more than 100 repairs, the others have one call together.
+    What they raise reaches the caller of the decode. Good input never gets here, and costs nothing.
     """
     global _listener
     before, _listener = _listener, listener
@@ -44,6 +44,11 @@ def log_skips(logger: "logging.Logger | None" = None, level: int = 30) -> OnSkip
         target.log(level, "%s: %s (%s)", skipped.path, skipped.action, skipped.error)
 
     return listen
+
+
+def told_to(on_skip: OnSkip | None) -> int:
+    """Give how many repairs of one value are worth recording: none where nobody would hear of them."""
+    return 0 if on_skip is None and _listener is None else TOLD
 
 
 def report(skipped: list[Skipped], on_skip: OnSkip | None) -> None:

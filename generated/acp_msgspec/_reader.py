@@ -9,10 +9,10 @@ from typing import Any, Generic, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
-from ._batch import REFUSALS, is_object, messages_of
+from ._batch import REFUSALS, messages_of
 from ._diagnosis import after_mark, check_json, kind_of_json, reason
 from ._errors import MessageError
-from ._frames import Frame, Nothing, frame_by_parts
+from ._frames import Frame, Nothing, frame_by_parts, says_nothing
 from ._hooks import dec_hook
 from ._layer import (
     INVALID_PARAMS,
@@ -25,7 +25,7 @@ from ._layer import (
     field_type,
 )
 from ._numbers import Int64
-from ._observe import OnSkip, placed, report
+from ._observe import OnSkip, placed, report, told_to
 from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
 from ._salvage import Head, heads_of
 
@@ -96,7 +96,7 @@ class Reader(Struct, Generic[M]):
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
         try:
-            message, skipped = self._message(frame, method_of, unknown, _misfit(why))
+            message, skipped = self._message(frame, method_of, unknown, _misfit(why), told_to(on_skip))
         except MessageError:
             raise
         except DecodeError as why:  # a part of the frame is no JSON
@@ -161,7 +161,7 @@ class Reader(Struct, Generic[M]):
         refused = 0
         """How many messages without an id were refused."""
         for index, part in enumerate(parts):
-            if refused > REFUSALS and not is_object(part):
+            if refused > REFUSALS and says_nothing(part):
                 refused += 1
                 continue
             try:
@@ -219,7 +219,7 @@ class Reader(Struct, Generic[M]):
             raise
 
     def _message(
-        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
+        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str], told: int
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         is_response = frame.is_response
@@ -239,7 +239,7 @@ class Reader(Struct, Generic[M]):
                 answered=is_answered,
             )
         if is_response:
-            return self._response(frame, request_id, called, unknown, misfit)
+            return self._response(frame, request_id, called, unknown, misfit, told)
         if called is not None:
             has_answer = frame.result is not UNSET or frame.error is not UNSET
             problem = "A response that names a method" if has_answer else "A response without a result and an error"
@@ -247,7 +247,7 @@ class Reader(Struct, Generic[M]):
         if method is None:
             problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
             layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=is_answered)
-        return self._call(frame, request_id, method, unknown, misfit)
+        return self._call(frame, request_id, method, unknown, misfit, told)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
         if frame.id is UNSET:
@@ -266,7 +266,7 @@ class Reader(Struct, Generic[M]):
             self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
     def _call(
-        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, misfit: list[str]
+        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, misfit: list[str], told: int
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         is_request = frame.id is not UNSET
@@ -288,25 +288,32 @@ class Reader(Struct, Generic[M]):
                 answered=is_request,
             )
         try:
-            params, skipped = layer.part(field_type(envelope, "params"), frame.params, "params", unknown, misfit)
+            kind = field_type(envelope, "params")
+            params, skipped = layer.part(kind, frame.params, "params", unknown, misfit, told=told)
         except Mismatch as why:
             layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
         made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
         return made, skipped
 
     def _response(
-        self, frame: Frame, request_id: Any, method: str | None, unknown: Unknown, misfit: list[str]
+        self,
+        frame: Frame,
+        request_id: Any,
+        method: str | None,
+        unknown: Unknown,
+        misfit: list[str],
+        told: int,
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         if frame.result is not UNSET and frame.error is not UNSET:
             layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id, method=method)
         try:
             if isinstance(frame.error, Raw):
-                error, skipped = layer.part(layer.error, frame.error, "error", unknown)
+                error, skipped = layer.part(layer.error, frame.error, "error", unknown, told=told)
                 return layer.error_response(id=request_id, error=error), skipped
             if isinstance(frame.result, Raw) and not layer.has_result(method):
                 return layer.response(id=request_id, result=checked(frame.result)), []
-            result, skipped = layer.result(method or "", frame.result, unknown, misfit)
+            result, skipped = layer.result(method or "", frame.result, unknown, misfit, told=told)
         except Mismatch as why:
             layer.fail(None, why.message, path=why.path, id=request_id, method=method)
         return layer.response(id=request_id, result=result), skipped

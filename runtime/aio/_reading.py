@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from .._batch import is_object, messages_of
+from .._batch import messages_of
+from .._diagnosis import BOM
 from .._errors import MessageError, MethodNotFound, RequestError
 from .._frames import frame_of
 from .._observe import unheard
@@ -138,7 +139,7 @@ class Reading:
             try:
                 message = decode(data, method_of=method_of, unknown=unknown, on_skip=on_skip)
             except MessageError as why:
-                if data.lstrip()[:1] == b"[":
+                if _is_batch(data):
                     await self._batch(data)
                 else:
                     await self._failed(why, None, data)
@@ -345,10 +346,14 @@ class _Answers:
         if self._ids is None:
             self._ids = set()
             if b'"result"' in self._data or b'"error"' in self._data:
-                parts = messages_of(self._data)[0] if self._data.lstrip()[:1] == b"[" else [Raw(self._data.lstrip())]
-                frames = filter(None, (frame_of(bytes(part)) for part in parts if is_object(part)))
+                parts = messages_of(self._data)[0] if _is_batch(self._data) else [Raw(self._data)]
+                frames = filter(None, (frame_of(bytes(part)) for part in parts))
                 self._ids = {f.id for f in frames if type(f.id) in (int, str) and not f.has_usable_method}
         return self._ids
+
+
+def _is_batch(data: bytes) -> bool:
+    return data.removeprefix(BOM).lstrip()[:1] == b"["
 
 
 def _anything(_: Any) -> None:

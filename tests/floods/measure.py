@@ -105,7 +105,7 @@ async def _run(work: Work) -> Figures:
     ticking = asyncio.create_task(tick())
     await asyncio.sleep(0)
     await work()
-    await asyncio.sleep(0)
+    await asyncio.sleep(2 * TICK)  # a pause at the end of the work counts, too
     ticking.cancel()
     return Figures(max(_peak() - before, 0), round(longest, 4), round(time.perf_counter() - start, 3))
 
