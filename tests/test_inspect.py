@@ -594,6 +594,7 @@ def test_every_message_of_every_schema(
     assert [m["line"] for m in run.messages if m["repairs"]] == []
     assert len(run.messages) == len(lines) > 60
     assert run.summary["unpaired"]["number"] == 0
+    assert bool(run.summary["undeclared"]) is (style is Style.NOISY)
     assert {m["method"] for m in run.messages if m["from"] is None} <= {"$/cancel_request", "mcp/message"}
     assert max(len(m["summary"]) for m in run.messages) < 300
     page = inspect.log.with_name("page.html")

@@ -60,19 +60,23 @@ class TextView:
         if seen.problem is not None:
             path = "" if seen.problem.path == "$" else f"{seen.problem.path}: "
             lines.append(self._note("!", f"{path}{seen.problem.message}", "red"))
-        for repair in seen.repairs[:_MOST]:
-            done = "default taken" if repair.action == "default" else "item dropped"
-            lines.append(self._note("~", f"{repair.path}: {done}: {repair.error}", "yellow"))
-        for path, what in seen.unknown[:_MOST]:
-            lines.append(self._note("?", f"{path}: {what}", "magenta"))
-        for path, _ in seen.undeclared[:_MOST]:
-            lines.append(self._note("?", f"{path}: undeclared key", "magenta"))
-        left_out = sum(max(len(found) - _MOST, 0) for found in (seen.repairs, seen.unknown, seen.undeclared))
-        if left_out:
-            lines.append(self._note("?", f"and {left_out:,} more", "magenta"))
+        if seen.repairs or seen.unknown or seen.undeclared:
+            lines += self._findings(seen)
         if seen.is_answer and seen.asked is None:
             lines.append(self._note("?", "answers no request that was seen", "magenta"))
         self._write("".join(lines))
+
+    def _findings(self, seen: Seen) -> Iterable[str]:
+        for repair in seen.repairs[:_MOST]:
+            done = "default taken" if repair.action == "default" else "item dropped"
+            yield self._note("~", f"{repair.path}: {done}: {repair.error}", "yellow")
+        for path, what in seen.unknown[:_MOST]:
+            yield self._note("?", f"{path}: {what}", "magenta")
+        for path, _ in seen.undeclared[:_MOST]:
+            yield self._note("?", f"{path}: undeclared key", "magenta")
+        left_out = sum(max(len(found) - _MOST, 0) for found in (seen.repairs, seen.unknown, seen.undeclared))
+        if left_out:
+            yield self._note("?", f"and {left_out:,} more", "magenta")
 
     def note(self, what: str) -> None:
         """Write a remark on the log itself."""

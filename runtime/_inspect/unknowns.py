@@ -32,6 +32,7 @@ _Dropped = frozenset[str]
 """Items that a reader has dropped from lists, as Python shows them."""
 _Look = Callable[[Any, Any, _Dropped], Steps | None]
 
+_NONE: _Dropped = frozenset()
 _PLAIN = (str, int, float, bool, bytes, type(None), UnsetType, Raw)
 _decode = msgspec.json.Decoder().decode
 _parts = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -47,9 +48,10 @@ def unknowns(message: Any, raw: bytes, repairs: Sequence[Skipped] = ()) -> Steps
         found = _strange(plain, _FRAME) if plain.__class__ is dict and "jsonrpc" in plain else None
         return [("$" + path, what) for path, what in found] if found else []
     try:
-        part = getattr(message, "params", None) if hasattr(message, "params") else getattr(message, "result", None)
+        part = getattr(message, "params", None) or getattr(message, "result", None)
         plain = _plain(raw, whole=part.__class__ is not Raw)
-        found = _look(message, plain, frozenset(repr(r.value) for r in repairs if r.action == "dropped"))
+        dropped = frozenset(repr(r.value) for r in repairs if r.action == "dropped") if repairs else _NONE
+        found = _look(message, plain, dropped)
     except RecursionError:
         return []
     return [("$" + path, what) for path, what in found] if found else []

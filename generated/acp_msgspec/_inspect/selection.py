@@ -30,7 +30,7 @@ class Selection:
             self._unseen -= {pattern for pattern in self._unseen if fnmatchcase(method, pattern)}
         if self._only and not any(fnmatchcase(method, pattern) for pattern in self._only):
             return False
-        if any(fnmatchcase(method, pattern) for pattern in self._exclude):
+        if self._exclude and any(fnmatchcase(method, pattern) for pattern in self._exclude):
             return False
         return not self._errors or seen.is_odd
 

@@ -15,13 +15,11 @@ _LONG = 200  # characters; longer names are remembered by their digest, longer t
 def tool_call_of(message: Any) -> Any:
     """Find the tool call (or the update of one) that a decoded message is about; None where it is about none."""
     params = getattr(message, "params", None)
+    update = getattr(params, "update", None)
+    if update is not None:
+        return update if getattr(update, "tool_call_id", None) is not None else None
     subject = getattr(params, "subject", None)
-    places = (
-        getattr(params, "update", None),
-        getattr(params, "tool_call", None),
-        getattr(subject, "tool_call", None),
-        subject,
-    )
+    places = (getattr(params, "tool_call", None), getattr(subject, "tool_call", None), subject)
     return next((it for it in places if getattr(it, "tool_call_id", None) is not None), None)
 
 
