@@ -200,10 +200,24 @@ _AGENT_NEEDS = (
     Need("session/resume", "agentCapabilities.mcpCapabilities.sse", field="mcp_servers", value="sse"),
 )
 _CLIENT_NEEDS = (
-    Need("elicitation/complete", "clientCapabilities.elicitation.url"),
-    Need("elicitation/create", "clientCapabilities.elicitation", name="elicitation_create", leaf={}),
-    Need("elicitation/create", "clientCapabilities.elicitation.form", field="mode", value="form"),
-    Need("elicitation/create", "clientCapabilities.elicitation.url", field="mode", value="url"),
+    Need("elicitation/complete", "clientCapabilities.elicitation.url", name="elicitation_complete", leaf={}),
+    Need("elicitation/create", "clientCapabilities.elicitation", group=True),
+    Need(
+        "elicitation/create",
+        "clientCapabilities.elicitation.form",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="form",
+    ),
+    Need(
+        "elicitation/create",
+        "clientCapabilities.elicitation.url",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="url",
+    ),
     Need("fs/read_text_file", "clientCapabilities.fs.readTextFile", name="fs_read_text_file", leaf=True),
     Need("fs/write_text_file", "clientCapabilities.fs.writeTextFile", name="fs_write_text_file", leaf=True),
     Need("session/update", "clientCapabilities.session.compaction", field="update", value="compaction_summary_chunk"),

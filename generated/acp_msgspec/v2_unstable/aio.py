@@ -168,10 +168,24 @@ _AGENT_NEEDS = (
     Need("session/set_config_option", "capabilities.session"),
 )
 _CLIENT_NEEDS = (
-    Need("elicitation/complete", "capabilities.elicitation.url"),
-    Need("elicitation/create", "capabilities.elicitation", name="elicitation_create", leaf={}),
-    Need("elicitation/create", "capabilities.elicitation.form", field="mode", value="form"),
-    Need("elicitation/create", "capabilities.elicitation.url", field="mode", value="url"),
+    Need("elicitation/complete", "capabilities.elicitation.url", name="elicitation_complete", leaf={}),
+    Need("elicitation/create", "capabilities.elicitation", group=True),
+    Need(
+        "elicitation/create",
+        "capabilities.elicitation.form",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="form",
+    ),
+    Need(
+        "elicitation/create",
+        "capabilities.elicitation.url",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="url",
+    ),
 )
 _VERSIONS = (2,)
 
