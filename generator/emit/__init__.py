@@ -45,6 +45,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
     "..aio._files": ("Files",),
+    "..aio._handlers": ("HandlerBase",),
     "..aio._handshake": (
         "Handshake",
         "Need",

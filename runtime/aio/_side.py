@@ -22,6 +22,8 @@ class Side(Struct, frozen=True, kw_only=True):
     """The envelopes of requests that the peer may send, and the names of the handler's methods for them."""
     notifications: dict[type[Any], str]
     """The same for notifications."""
+    base: type[Any]
+    """The class with all methods of a handler, `Agent` or `Client`."""
     methods: Mapping[str, Method]
     """What the schema knows of each method, of either side."""
     response: type[Any]

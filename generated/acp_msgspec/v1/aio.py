@@ -12,6 +12,7 @@ from msgspec import Raw
 from .._errors import MethodNotFound
 from ..aio._connection import Connection
 from ..aio._files import Files
+from ..aio._handlers import HandlerBase
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
 from ..aio._side import Side
@@ -162,12 +163,17 @@ _CLIENT_NEEDS = (
 _VERSIONS = (1,)
 
 
-class Agent:
+class Agent(HandlerBase):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "agent"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -275,12 +281,17 @@ class Agent:
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client:
+class Client(HandlerBase):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "client"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -410,6 +421,7 @@ class AgentConnection(Connection[Agent]):
         notifications={
             CancelNotificationMessage: "session_cancel",
         },
+        base=Agent,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
@@ -561,6 +573,7 @@ class ClientConnection(Connection[Client]):
             CompleteElicitationNotificationMessage: "elicitation_complete",
             SessionNotificationMessage: "session_update",
         },
+        base=Client,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,

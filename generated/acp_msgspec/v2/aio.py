@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from .._errors import MethodNotFound
 from ..aio._connection import Connection
+from ..aio._handlers import HandlerBase
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
 from ..aio._side import Side
@@ -124,12 +125,17 @@ _CLIENT_NEEDS = (
 _VERSIONS = (2,)
 
 
-class Agent:
+class Agent(HandlerBase):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "agent"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -218,12 +224,17 @@ class Agent:
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client:
+class Client(HandlerBase):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "client"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -314,6 +325,7 @@ class AgentConnection(Connection[Agent]):
         notifications={
             CancelSessionNotificationMessage: "session_cancel",
         },
+        base=Agent,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
@@ -392,6 +404,7 @@ class ClientConnection(Connection[Client]):
             CompleteElicitationNotificationMessage: "elicitation_complete",
             UpdateSessionNotificationMessage: "session_update",
         },
+        base=Client,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
