@@ -212,10 +212,12 @@ def test_helpers_pass(ends: Any, base: str) -> None:
         ("def supports(self):", "takes .* it is called with `name`"),
         ("def capabilities(self, more):", "takes .* it is called with no argument"),
         ("capabilities = 5", "is 5"),
+        ("def info(self):", "is a method; it has to be a value"),
+        ("async def cancels_turns(self):", "is a method; it has to be a value"),
     ],
 )
 def test_a_handler_that_could_not_be_called(body: str, text: str) -> None:
-    name = next(n for n in (*vars(aio.Agent), "x") if n in body)
+    name = next(n for n in vars(aio.Agent) if n in body)
     if not text:
         made(body)
         return
@@ -226,7 +228,7 @@ def test_a_handler_that_could_not_be_called(body: str, text: str) -> None:
         exec(c or "Between = Base", {"Base": aio.Agent}, found)
         with pytest.raises(TypeError, match=rf"^Mine\.{name} {text}"):
             made(body, found.get("Between", aio.Agent))
-    if name in ("capabilities", "supports"):
+    if name in ("capabilities", "supports", "info", "cancels_turns"):
         return
     here, there = aio.memory_pair()
     other = made(body, object, name="Other")()
@@ -459,12 +461,14 @@ def test_the_other_end_and_other_schemas(ends: Any) -> None:
     transport = aio.memory_pair()[0]
     for other in ENDS:
         for end, conn in (("Agent", other.ClientConnection), ("Client", other.AgentConnection)):
-            with pytest.raises(TypeError, match=rf"this is {end} of {ends.__name__}$"):
+            with pytest.raises(
+                TypeError, match=rf"this is {end} of {ends.__name__}; {end}Connection of {ends.__name__} is"
+            ):
                 conn(transport, getattr(ends, end)())
         if other is not ends:
             for end in ("Agent", "Client"):
                 with pytest.raises(
-                    TypeError, match=rf"takes an? {end} of {other.__name__}: this is {end} of {ends.__name__}$"
+                    TypeError, match=rf"takes an? {end} of {other.__name__}: this is {end} of {ends.__name__};"
                 ):
                     getattr(other, f"{end}Connection")(transport, getattr(ends, end)())
     text = refused("async def session_update(self, params):", ends.Agent)

@@ -151,7 +151,8 @@ def _why_wrong_class(name: str, side: Side, kind: type[Any]) -> str:
         what = f"this is {_named(base)}"
     if own:
         what += f", with `{kind.__name__}.{min(own)}`"
-    return f"{name} takes {a_(_named(side.base))}: {what}"
+    fitting = f"{base.__name__}Connection of {base.__module__}"
+    return f"{name} takes {a_(_named(side.base))}: {what}; {fitting} is for that"
 
 
 def _named(base: type) -> str:

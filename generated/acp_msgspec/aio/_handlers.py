@@ -67,11 +67,16 @@ def check_class(cls: type[HandlerBase]) -> None:
     """Raise `TypeError` for the first method of a class that is not what it should be, or handles nothing."""
     bases = bases_of(cls)
     known = {n: f for base in reversed(bases) for n, f in handlers_in(base).items()}
+    values = {
+        n for c in cls.__mro__ if c.__module__ in {b.__module__ for b in bases} for n in inspect.get_annotations(c)
+    }
     own = dict(_own(cls))
     lacking = {n: f for n, f in known.items() if n not in own}
     for name, found in own.items():
         if name in known:
             why = _why_not_of_class(name, found, known[name])
+        elif name in values and isinstance(found, FunctionType):
+            why = "is a method; it has to be a value"
         elif name in cls.__acp_helpers__ or not isinstance(found, FunctionType):
             why = ""
         else:
