@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from enum import Enum, auto
+from functools import cache
 from typing import Any
 
 Function = Callable[..., Any]
@@ -55,7 +56,7 @@ def probably_meant(name: str, method: Function, handlers: Mapping[str, Function]
         words = words[:-1]
     for counts in (_as_same, _as_misspelt, _as_end, _as_shuffled):
         for handler, base in handlers.items():
-            looks = counts(words, _words(handler), is_sure) if name != handler else _NONE
+            looks = counts(words, _handler_words(handler), is_sure) if name != handler else _NONE
             if looks and look_of(method, base) in looks:
                 return handler
     return ""
@@ -133,13 +134,21 @@ def _as_shuffled(words: list[str], handler: list[str], is_sure: bool) -> Looks:
     return _HANDLER if is_same else _NONE
 
 
+@cache
+def _handler_words(handler: str) -> list[str]:
+    return _words(handler)
+
+
 def _words(name: str) -> list[str]:
     return [word for word in re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().split("_") if word]
 
 
 def _is_close(a: str, b: str, least: float) -> bool:
     """Compare two words; letters in another order are a slip, too."""
-    return sorted(a) == sorted(b) or SequenceMatcher(None, a, b, autojunk=False).ratio() >= least
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:  # which is most of them, and much faster
+        return False
+    return sorted(a) == sorted(b) or matcher.ratio() >= least
 
 
 def _type_name(annotation: object) -> str:
