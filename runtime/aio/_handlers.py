@@ -16,8 +16,6 @@ from ._misnamed import Look, look_of, probably_meant
 Function = Callable[..., Any]
 _AWAITABLE = re.compile(r"\b(Awaitable|Coroutine|CoroutineType|Future|Task)\b")
 _CHECKED: WeakSet[type] = WeakSet()
-
-
 _BASES: dict[tuple[str, str], type["HandlerBase"]] = {}
 """The classes `Agent` and `Client`, by module and end."""
 
