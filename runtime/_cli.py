@@ -9,28 +9,39 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from ._inspect import INTERRUPTED, LABELS, TROUBLE, InspectError, Options, inspect
+from ._printable import printable
 from ._vendor import ORIGIN, RELEASES, UPSTREAM_COMMIT, VERSION, VendorError, vendor
 
 _PERSPECTIVE = "the side that kept the log, whose out and in its marks are; by default client"
 _INSPECT = """\
 Show a log of the wire, a line for each message: where and when, who sent it, method and id, size, what it says.
 An arrow to the right is the client's, one to the left the agent's, and a broken one is an answer. Beneath stands what
-is wrong (!), was repaired (~) or is unknown (?). A summary closes it.
+is wrong (!), was repaired (~) or is unknown or undeclared (?). A summary closes it.
 
 Each line of FILE holds a JSON-RPC message, or a batch of them, as it is, behind a mark (12:00:01 ->, [time] agent:,
-C->A), or in an object ({"ts": 1.5, "dir": "in", "message": {...}}). Where no mark says who sent a message, its
-method does, and for a response the request that it answers.
+C->A), in an object ({"ts": 1.5, "dir": "in", "message": {...}}), or in pairs (dir=in msg="{...}"). The mark next to
+the message tells who sent it; what stands before the mark says nothing, and any text may follow. Where no mark tells,
+the method does, and for a response the request that it answers. A message may go over several lines, as printers lay
+JSON out.
 
 Each message is read with the schema of the protocol version that initialize has settled; before that, and where the
 log has none, with that of version 1. Of the schemas of a version the unstable one is taken if it is here, since it
 knows all that the stable one does and more; --schema takes another.
 
 Exit status: 0 if all was read, 1 if a message does not fit its schema or a line is broken, 2 if there is nothing to
-read or nowhere to write.
+read (the log is empty, too) or nowhere to write.
 """
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints show what was typed as escapes: names of files come from anywhere."""
+
+    def error(self, message: str) -> NoReturn:
+        """Complain on one line and exit."""
+        super().error(printable(message))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +70,7 @@ def _vendor(asked: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     program = f"python -m {__package__}"
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=program,
         description="Tools of the package acp_msgspec.",
         allow_abbrev=False,
@@ -111,6 +122,10 @@ def _add_inspect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", metavar="METHOD", action="append", default=[], help="show these methods alone: session/*; repeatable"
     )
+    parser.add_argument(
+        "--exclude", metavar="METHOD", action="append", default=[], help="do not show these methods; repeatable"
+    )
+    parser.add_argument("--last", metavar="N", type=_count, help="show only the last N of the chosen messages")
     parser.add_argument("--errors", action="store_true", help="show only messages with something odd about them")
     parser.add_argument("--follow", action="store_true", help="wait for more, as tail -F does, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help="write JSON, an object for each message and a summary")
@@ -133,6 +148,8 @@ def _inspect(asked: argparse.Namespace) -> int:
         html=asked.html,
         limit=2000 if asked.limit is None else asked.limit,
         only=asked.only,
+        exclude=asked.exclude,
+        last=asked.last,
         errors=asked.errors,
         follow=asked.follow,
         colour=asked.color,
@@ -160,7 +177,7 @@ def _give_up_output() -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of messages")
+        raise argparse.ArgumentTypeError(f"expected a number of messages, 1 or more, got {text!r}")
     return int(text)
 
 
@@ -171,6 +188,7 @@ def _version() -> str:
 
 def _say(line: str, stream: TextIO | None) -> None:
     if stream is not None:  # as it is where the process was started without one
-        # A path may hold what the stream cannot write; a message with escapes is better than a traceback.
+        # A path may hold what the stream cannot write, or what a terminal obeys: it is shown as escapes.
         encoding = stream.encoding or "utf-8"
+        line = printable(line)
         print(line.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)

@@ -3,7 +3,9 @@
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError
+
+from ._diagnosis import BOM
 
 
 class Frame(Struct):
@@ -20,6 +22,11 @@ class Frame(Struct):
     def is_response(self) -> bool:
         """Whether the message answers a request, as far as its keys tell."""
         return self.method is UNSET and (self.result is not UNSET or self.error is not UNSET)
+
+    @property
+    def has_usable_method(self) -> bool:
+        """Whether the message can be taken for a request or a notification and for nothing else."""
+        return isinstance(self.method, str) and self.method != "" and self.result is UNSET and self.error is UNSET
 
     @property
     def may_be_answered(self) -> bool:
@@ -40,8 +47,17 @@ class _Parts(Struct):
     error: Raw | UnsetType = UNSET
 
 
+_FRAME = msgspec.json.Decoder(Frame)
 _PARTS = msgspec.json.Decoder(_Parts)
 _PLAIN = msgspec.json.Decoder()
+
+
+def frame_of(data: bytes) -> Frame | None:
+    """Read the frame of a message that was found wanting; None where there is none to be read."""
+    try:
+        return _FRAME.decode(data.removeprefix(BOM))
+    except (DecodeError, RecursionError):
+        return None
 
 
 def frame_by_parts(buf: Any) -> Frame:

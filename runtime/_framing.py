@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from ._portable import Portable
+
 START = 256
 
 
-class LineTooLong(ValueError):
+class LineTooLong(Portable, ValueError):
     """A line outgrew the limit.
 
     `limit` is in bytes; `lines` are the other lines of the same chunk, in order. `starts` has the beginning of each

@@ -1,8 +1,10 @@
 """Giving up: cancellation both ways, time-outs, ends, and nothing that is left behind."""
 
 import asyncio
+import copy
 import gc
 import logging
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -132,6 +134,7 @@ def test_what_is_sent_for_a_cancelled_call() -> None:
                 await client.session_prompt(v1.PromptRequest(session_id=SESSION, prompt=[]), timeout=0)
             assert (await peer.next())["method"] == "session/prompt"
             assert await peer.next() == cancel(1)
+            assert await peer.next() == {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": SESSION}}
             late: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}
             await peer.send(late)
             await ticks()
@@ -345,3 +348,43 @@ def test_many_connections_leave_nothing(rounds: int) -> None:
         assert len(gc.get_objects()) - before < 500
 
     run(all_of_them(), 60)
+
+
+@pytest.mark.parametrize("swallows", [1, 2])
+def test_a_notification_handler_that_swallows_its_cancellation_does_not_live_on(swallows: int) -> None:
+    handled: list[str] = []
+
+    class Stubborn(aio.Agent):
+        async def session_cancel(self, params: v1.CancelNotification, /) -> None:
+            handled.append(params.session_id)
+            for _ in range(swallows):
+                try:
+                    await asyncio.sleep(3600)
+                except asyncio.CancelledError:
+                    handled.append("swallowed")
+
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        problems: list[aio.Problem] = []
+        client = aio.ClientConnection(here)
+        async with aio.AgentConnection(there, Stubborn(), grace=0.1, on_problem=problems.append) as agent, client:
+            for name in ("one", "two", "three"):
+                await client.session_cancel(v1.CancelNotification(session_id=v1.SessionId(name)))
+            await ticks(20)
+            await agent.close()
+            assert handled == ["one", *["swallowed"] * swallows]
+            inboxes = [t for t in asyncio.all_tasks() if "Inbox" in repr(t.get_coro())]
+            assert len(inboxes) <= 1  # the client's, which may have seen the end by now
+            assert [p.kind for p in problems] == [aio.ProblemKind.HANDLER] * (swallows - 1)
+
+    run(turn())
+    assert handled[0] == "one"
+    assert "two" not in handled
+
+
+def test_errors_survive_pickle_and_copy() -> None:
+    why = aio.ConnectionClosed("the process exited with status 3", 3)
+    why.add_note("a note")
+    for made in (copy.copy(why), copy.deepcopy(why), *(pickle.loads(pickle.dumps(why, n)) for n in range(6))):
+        assert (type(made), str(made), made.reason, made.returncode) == (type(why), str(why), why.reason, 3)
+        assert made.__notes__ == ["a note"]

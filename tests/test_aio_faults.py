@@ -260,3 +260,72 @@ def test_the_log_shows_a_traceback_for_what_failed_here_alone(caplog: pytest.Log
         run(turn())
     told = [(record.getMessage().partition(":")[0], bool(record.exc_info)) for record in caplog.records]
     assert told == [("unfit", False), ("unreadable", False), ("unknown_method", False), ("handler", True)]
+
+
+EVIL = "a\x1b[31m\r\nINFO forged\u202etxt\x07\x9b\u2028"
+SAFE = "a\\x1b[31m\\x0d\\x0aINFO forged\\u202etxt\\x07\\x9b\\u2028"
+
+
+def test_a_peers_text_is_escaped_in_problems_and_logs(caplog: pytest.LogCaptureFixture) -> None:
+    messages: list[Any] = [
+        {"jsonrpc": "2.0", "id": 7, "method": EVIL},
+        {"jsonrpc": "2.0", "method": f"{EVIL}/x", "params": {}},
+        {"jsonrpc": EVIL, "id": 8},
+        {"jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": {"sessionId": {EVIL: 1}, "prompt": EVIL}},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": EVIL, "data": [EVIL]}},
+        {"jsonrpc": "2.0", "id": EVIL, "result": {}},
+        f"noise {EVIL}".encode(),
+    ]
+
+    async def turn() -> list[aio.Problem]:
+        problems: list[aio.Problem] = []
+        for on_problem in (problems.append, None):
+            here, there = aio.memory_pair()
+            peer = RawPeer(here)
+            async with aio.AgentConnection(there, Faulty(), on_problem=on_problem) as agent:
+                await peer.send(*messages, PING)
+                while (reply := await peer.next())["id"] != "ping":
+                    pass
+                call = asyncio.ensure_future(agent.extension_call("_x/y"))
+                number = (await peer.next())["id"]
+                error = {"code": 1, "message": EVIL, "data": EVIL}
+                await peer.send({"jsonrpc": "2.0", "id": number, "error": error})
+                with pytest.raises(acp.RequestError) as caught:
+                    await call
+                assert str(caught.value) == f"{SAFE} (1): {SAFE}"
+                assert (caught.value.message, caught.value.data) == (EVIL, EVIL)
+                assert reply is not None
+        return problems
+
+    with caplog.at_level(logging.DEBUG, "acp_msgspec.aio"):
+        problems = run(turn())
+    texts = [*(p.detail for p in problems), *(record.getMessage() for record in caplog.records)]
+    assert len(texts) >= 12
+    for text in texts:
+        assert text.isprintable(), text
+    assert any(SAFE in text for text in texts)
+
+
+class Ended:
+    """A transport that ends at once, for a reason that the peer has worded."""
+
+    reason = EVIL
+
+    async def receive(self) -> Sequence[bytes]:
+        return ()
+
+    async def send(self, messages: Sequence[bytes]) -> None:
+        raise BrokenPipeError(EVIL)
+
+    async def close(self) -> None:
+        pass
+
+
+def test_a_peers_reason_is_escaped() -> None:
+    async def turn() -> None:
+        async with aio.ClientConnection(Ended()) as client:
+            await client.wait_closed()
+            assert client.closed is not None
+            assert str(client.closed) == client.closed.reason == SAFE
+
+    run(turn())

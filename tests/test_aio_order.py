@@ -1,6 +1,7 @@
 """What is handled when: requests together, notifications in order, responses behind them, and no deadlock."""
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 import acp_msgspec as acp
@@ -370,3 +371,90 @@ def test_a_handler_may_close_its_connection() -> None:
 
     run(turn(from_request=True))
     run(turn(from_request=False))
+
+
+async def seen_by(how: str, call: Coroutine[Any, Any, Any], log: list[str]) -> None:
+    """Wait for an answer in some way, and note that it came."""
+    match how:
+        case "await":
+            await call
+        case "a task":
+            await asyncio.ensure_future(call)
+        case "wait_for":
+            await asyncio.wait_for(call, 5)
+        case "gather":
+            await asyncio.gather(call, asyncio.sleep(0))
+        case "wait":
+            await asyncio.wait([asyncio.ensure_future(call)])
+        case "a group":
+            async with asyncio.TaskGroup() as group:
+                group.create_task(call)
+        case "wait_for of a gather":
+            await asyncio.wait_for(asyncio.gather(call), 5)
+        case _:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(asyncio.wait_for(call, 5))
+    log.append("answered")
+
+
+WAITS = ["await", "a task", "wait_for", "gather", "wait", "a group", "wait_for of a gather", "a group of wait_for"]
+
+
+@pytest.mark.parametrize("how", WAITS)
+@pytest.mark.parametrize("behind", ["a notification", "a request", "both"])
+@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize("apart", [False, True])
+def test_an_answer_is_seen_before_what_came_behind_it(how: str, behind: str, before: int, apart: bool) -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        peer = RawPeer(there)
+        log: list[str] = []
+
+        class Noting(aio.Client):
+            async def session_update(self, params: v1.SessionNotification, /) -> None:
+                log.append("update")
+
+            async def extension_request(self, method: str, params: Raw, /) -> Any:
+                log.append("request")
+
+        async with aio.ClientConnection(here, Noting()) as client:
+            waiting = asyncio.ensure_future(seen_by(how, client.extension_call("_x"), log))
+            number = (await peer.next())["id"]
+            follow = {"a notification": [update("b")], "a request": [request(5, "_x")]}
+            later = follow.get(behind, [update("b"), request(5, "_x")])
+            await peer.send(*[update("a")] * before, result(number, 1), *([] if apart else later))
+            if apart:
+                await peer.send(*later)
+            await asyncio.wait_for(waiting, 5)
+            assert log == ["update"] * before + ["answered"]
+            while len(log) < before + 1 + len(later):
+                await asyncio.sleep(0)
+
+    run(turn())
+
+
+def test_answers_without_end_do_not_hold_notifications_up() -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        client = Log(aio.ClientConnection(here))
+        client.gate.set()
+
+        class Busy(aio.Agent):
+            async def extension_request(self, method: str, params: Raw, /) -> Any:
+                await asyncio.sleep(0)
+                return 1
+
+        connection = aio.ClientConnection(here, client)
+        async with aio.AgentConnection(there, Busy()) as agent, connection:
+
+            async def call() -> None:
+                while len(client.log) < 40:
+                    await connection.extension_call("_x")
+
+            callers = [asyncio.ensure_future(call()) for _ in range(5)]
+            for number in range(20):
+                chunk = v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text=str(number)))
+                await agent.session_update(v1.SessionNotification(session_id=SESSION, update=chunk))
+            await asyncio.wait_for(asyncio.gather(*callers), 10)
+
+    run(turn())

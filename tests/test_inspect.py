@@ -298,6 +298,66 @@ def test_only(inspect: Inspect) -> None:
     assert [m["line"] for m in run.messages] == [2, 3]
     assert (run.summary["messages"], run.summary["shown"], run.status) == (4, 2, 1)
     assert inspect.text(*lines, options=["--only", "x"]).out.startswith("\n0 of 4 messages in 5 lines")
+    run = inspect.json(*lines, options=["--exclude", "*/update", "--exclude", "session/prompt"])
+    assert [m["line"] for m in run.messages] == [3, 5]
+    run = inspect.json(*lines, options=["--only", "session/*", "--exclude", "*/update"])
+    assert ([m["line"] for m in run.messages], run.summary["shown"]) == ([1, 3, 4], 3)
+
+
+def test_last(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [prompt(1), *map(chunk, "abcdef"), message(id=1, result={"stopReason": "end_turn"}), "noise"]
+    run = inspect.json(*lines, options=["--last", "3"])
+    assert [(m["line"], m["request_line"]) for m in run.messages] == [(7, None), (8, 1), (9, None)]
+    assert (run.summary["messages"], run.summary["shown"], run.status) == (8, 3, 1)
+    assert [m["line"] for m in inspect.json(*lines, options=["--last", "99"]).messages] == list(range(1, 10))
+    run = inspect.json(*lines, options=["--last", "2", "--only", "session/update"])
+    assert [m["line"] for m in run.messages] == [6, 7]
+    page = inspect.log.with_name("page.html")
+    assert inspect.text(*lines, options=["--last", "2", "--html", str(page)]).status == 1
+    assert re.findall(r'id="l(\d)"', page.read_text(encoding="utf-8")) == ["8", "9"]
+    assert inspect.text(*lines, options=["--last", "2"]).out.count("\n2 of 9 messages") == 0
+    monkeypatch.setattr("acp_msgspec._inspect.selection.BUDGET", 300)
+    short = inspect.text(*lines, options=["--last", "5"])
+    assert short.out.startswith("# fewer messages than --last asks for, since more would take too much memory\n")
+
+
+def test_unknown_methods_are_named(inspect: Inspect) -> None:
+    lines = (prompt(), message(method="_own/thing", params={}))
+    for option, told in (
+        ("session/list", None),
+        ("session/*", None),
+        ("_own/thing", None),
+        ("auth/login", None),  # of another version
+        ("sesion/prompt", "sesion/prompt: unknown method, neither a schema nor the log so far has it (did you mean"),
+        (
+            "_own/thin",
+            "_own/thin: unknown method, neither a schema nor the log so far has it (did you mean _own/thing?)",
+        ),
+        ("nope/*", "nope/*: unknown method, neither a schema nor the log so far has it\n"),
+        ("\x1b\u202e", "\\x1b\\u202e: unknown method"),
+    ):
+        for name in ("--only", "--exclude"):
+            for form in ([], ["--json"]):
+                run = inspect.text(*lines, options=[name, option, *form])
+                assert run.status == 0
+                assert run.err.startswith(f"warning: {name} {told}") if told is not None else run.err == ""
+                assert run.err.count("\n") == (told is not None)
+    assert "(did you mean session/prompt" in inspect.text(*lines, options=["--only", "sesion/prompt"]).err
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--html", "page.html"], ["--last", "1"]])
+def test_an_empty_log(form: list[str], inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(inspect.log.parent)
+    for data, why in (
+        (b"", "is empty"),
+        (b"\xef\xbb\xbf", "holds no messages, only blank lines or brackets"),
+        (b"\n \r\n\t\n", "holds no messages, only blank lines or brackets"),
+        (b"[\n]\n", "holds no messages, only blank lines or brackets"),
+    ):
+        inspect.log.write_bytes(data)
+        assert inspect("wire.log", *form) == (2, "", f"error: wire.log: {why}\n")
+    assert not Path("page.html").exists()
+    assert inspect.text("noise", options=form).status == 1  # there is something, and it is broken
 
 
 def test_batches(inspect: Inspect) -> None:
@@ -395,11 +455,6 @@ def test_the_last_line(inspect: Inspect) -> None:
         run = inspect(str(inspect.log), "--json")
         assert run.messages[-1]["kind"] == kind
     assert run.messages[-1]["problem"]["message"] == "Input data was truncated (the last line, which has no end)"
-    inspect.log.write_bytes(b"")
-    assert (inspect(str(inspect.log)).status, inspect(str(inspect.log)).out) == (
-        0,
-        "\n0 messages in 0 lines, 0 B\n  read as v1_unstable (no version was settled)\n",
-    )
 
 
 def test_a_line_beyond_the_limit_is_not_held(tmp_path: Path) -> None:
@@ -499,7 +554,7 @@ def test_the_documentation(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
         for mark in re.findall(r"`([^`]+)`", row):
             assert ENTRIES.direction(mark) != NONE, mark
     options = set(re.findall(r"--([a-z]+)", page.partition("| option | does |")[2].partition("\n\n")[0]))
-    assert options == {"errors", "only", "follow", "html", "limit", "json", "color"}
+    assert options == {"errors", "only", "exclude", "last", "follow", "html", "limit", "json", "color"}
     assert all(f"--{option}" in inspect("--help").out for option in options)
 
 

@@ -15,7 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.inspect_support import COMMAND, CONVERSATION, ENVIRONMENT, Inspect, Run, chunk, message, prompt, run
+from tests.inspect_support import (
+    COMMAND,
+    CONVERSATION,
+    ENVIRONMENT,
+    Inspect,
+    Run,
+    chunk,
+    message,
+    prompt,
+    run,
+    tool_call,
+)
 from tests.support import ROOT, shown_on
 
 CANCEL = message(method="session/cancel", params={"sessionId": "s"})
@@ -234,15 +245,25 @@ def _peak(*arguments: str) -> int:
     return int(peak) * (1 if sys.platform == "darwin" else 1024)
 
 
-@pytest.mark.parametrize("form", ["text", "json", "html", "unanswered", "methods"])
+@pytest.mark.parametrize("form", ["text", "json", "html", "unanswered", "methods", "keys", "titles", "last"])
 def test_memory_is_bounded(form: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    options = {"json": ["--json"], "html": ["--html", str(tmp_path / "page.html"), "--limit", "100"]}.get(form, [])
+    options = {
+        "json": ["--json"],
+        "html": ["--html", str(tmp_path / "page.html"), "--limit", "100"],
+        "last": ["--last", "900"],
+    }.get(form, [])
     peaks: list[int] = []
     for number in (30_000, 120_000):
         with log.open("w", encoding="utf-8") as stream:
             for i in range(number):
                 match form:
+                    case "keys":
+                        line = message(method="session/cancel", params={"sessionId": "s", f"{i:060}": i})
+                    case "titles":
+                        line = tool_call(f"{i:060}", title=f"{i:0150}")
+                    case "last":
+                        line = chunk(f"{i:0500}")
                     case "unanswered":
                         line = message(id=f"{i:0100}", method="session/list", params={})
                     case "methods":
@@ -331,6 +352,9 @@ def test_a_read_that_fails(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
         "log --only",
         "log --html",
         "log --limit 5",
+        "log --exclude",
+        "log --last 0",
+        "log --last x",
         "log --html x --limit 0",
         "log --html x --limit -1",
         "log --html x --limit many",
@@ -350,10 +374,79 @@ def test_wrong_use(arguments: str, inspect: Inspect, monkeypatch: pytest.MonkeyP
 def test_help(inspect: Inspect) -> None:
     done = inspect("--help")
     assert done.status == 0
-    for option in ("schema", "perspective", "only", "errors", "follow", "json", "html", "limit", "color"):
+    for option in (
+        "schema",
+        "perspective",
+        "only",
+        "exclude",
+        "last",
+        "errors",
+        "follow",
+        "json",
+        "html",
+        "limit",
+        "color",
+    ):
         assert f"--{option}" in done.out
     assert "Exit status: 0 if all was read" in done.out
     assert max(map(len, done.out.splitlines())) <= 120
+
+
+def test_names_reach_the_terminal_as_escapes(inspect: Inspect) -> None:
+    bad = "\x1b[31m\n\u202e\x9b"
+    shown = "\\x1b[31m\\x0a\\u202e\\x9b"
+    inspect.log.write_text(f"{CANCEL}\n", encoding="utf-8")
+    folder = inspect.log.parent
+    for arguments, told in (
+        ([f"{folder}/{bad}"], f"error: {folder}/{shown}: no such file or directory\n"),
+        (
+            [str(inspect.log), "--html", f"{folder}/{bad}/x"],
+            f"error: {folder}/{shown}/x: no such directory: {folder}/{shown}\n",
+        ),
+        ([str(inspect.log), bad], f"unrecognized arguments: {shown}\n"),
+    ):
+        done = inspect(*arguments)
+        assert (done.status, done.out) == (2, "")
+        assert done.err.endswith(told)
+    strange = folder / f"{bad}.html"
+    done = inspect(str(inspect.log), "--html", str(strange))
+    assert (done.status, done.err) == (0, "")
+    assert f"{shown}.html: 1 message" in done.out
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.out)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_json_for_a_terminal(encoding: str, tmp_path: Path) -> None:
+    strange = "\x1b\x7f\x9b\u2028\u202e\u00e9\u65e5\U0001f600"
+    log = tmp_path / "log"
+    log.write_text(message(id=strange, method=f"_{strange}", params={strange: 1}), encoding="utf-8")
+    done = run(str(log), "--json", PYTHONIOENCODING=encoding)
+    assert (done.messages[0]["id"], done.messages[0]["method"]) == (strange, f"_{strange}")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", done.out)
+    assert done.out.isascii() is (encoding != "utf-8")
+
+
+def test_follow_the_last(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"{chunk(f'text {n}')}\n" for n in range(50)), encoding="utf-8")
+    with _following(str(log), "--last", "2", "--only", "sesion/update", "--only", "session/*") as follower:
+        follower.until("    50  ← session/update")
+        _append(log, '{\n "jsonrpc": "2.0",\n "method": "session/cancel",\n')
+        _append(log, ' "params": {"sessionId": "s"}\n}\n' + CANCEL[:30])
+        follower.until("    51  → session/cancel")
+        ended = follower.end()
+    assert ended.err.startswith("warning: --only sesion/update: unknown method")
+    assert [line.split()[0] for line in ended.out.splitlines()[:3]] == ["49", "50", "51"]
+    assert (ended.status, ended.err.count("\n")) == (1 if "broken" in ended.out else 0, 1)
+
+
+def test_an_empty_log_is_followed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    with _following(str(log)) as follower:
+        _append(log, f"{CANCEL}\n")
+        follower.until("session/cancel")
+        assert follower.end().status == 0
 
 
 def test_a_vendored_copy(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 import msgspec
 from msgspec import DecodeError, ValidationError
 
+from ._diagnosis import TOO_DEEP, after_mark, plain_values, reason
 from ._hooks import dec_hook
 from ._observe import OnSkip, report
-from ._repair import Skipped, misfit_path, walk_over
+from ._outgoing import why_not_encoded
+from ._repair import Mismatch, Skipped, misfit_path, walk_over
 from ._variants import enc_hook
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ Unknown = Literal["reject", "keep"]
 
 _DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
-_PLAIN = msgspec.json.Decoder()
+_encode = _ENCODER.encode
 NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
 
@@ -65,8 +67,8 @@ class Decoder(Generic[T]):
         def decode(buf: Buffer, /) -> Any:
             try:
                 return strict(buf)
-            except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-                return _second_look(why, buf, type, unknown, on_skip)
+            except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+                return _decode_slow(why, buf, type, unknown, on_skip)
 
         self.decode = decode
 
@@ -86,8 +88,8 @@ def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
     """
     try:
         return (_DECODERS.get(type) or _decoder(type))(buf)
-    except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-        return _second_look(why, buf, type, unknown, on_skip)
+    except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+        return _decode_slow(why, buf, type, unknown, on_skip)
 
 
 @overload
@@ -103,8 +105,8 @@ def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
     """
     try:
         return (_DECODERS.get(type) or _decoder(type))(buf)
-    except (ValidationError, RecursionError, UnicodeEncodeError) as why:
-        return walk_over(type, _plain(why, buf), strict=True, misfit=misfit_path(why))[0]
+    except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+        return _decode_slow(why, buf, type, "reject", None, strict=True)
 
 
 @overload
@@ -147,17 +149,25 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
         return _repaired(value, type, unknown, on_skip)
 
 
-encode: Callable[[Any], bytes] = _ENCODER.encode
-"""Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
+def encode(obj: Any, /) -> bytes:
+    """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
 
-Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
-Raises `TypeError` for objects that are no JSON.
-"""
+    Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
+    Raises `TypeError` for objects that JSON has no form for, and `ValueError` with the JSON path for text with a lone
+    surrogate.
+    """
+    try:
+        return _encode(obj)
+    except ValueError as why:
+        raise why_not_encoded(obj, why) from None
 
 
 def encode_line(obj: Any, /) -> bytes:
-    r"""Encode an object as one line of newline-delimited JSON: its end is a "\n", and there is no other in it."""
-    data = _ENCODER.encode(obj)
+    r"""Encode an object as one line of newline-delimited JSON: it ends with "\n" and holds no other line break.
+
+    Raises as `encode` does.
+    """
+    data = encode(obj)
     if NEWLINE in data or RETURN in data:
         data = one_line(data)
     return data + b"\n"
@@ -171,11 +181,15 @@ def one_line(data: bytes) -> bytes:
 def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
     """Encode an object into `buffer` from `offset` on; what was there is overwritten, and the buffer ends with it.
 
-    Raises `ValueError` for an offset that is no place in the buffer or its end.
+    Raises `ValueError` for an offset that lies outside of the buffer, and as `encode` does; after the latter the buffer
+    is partly overwritten.
     """
     if not 0 <= offset <= len(buffer):
         raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")
-    _ENCODER.encode_into(obj, buffer, offset)
+    try:
+        _ENCODER.encode_into(obj, buffer, offset)
+    except ValueError as why:
+        raise why_not_encoded(obj, why) from None
 
 
 def to_builtins(obj: Any, /) -> Any:
@@ -189,18 +203,31 @@ def _decoder(kind: Any) -> Callable[[Buffer], Any]:
     return made
 
 
-def _second_look(why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
-    return _repaired(_plain(why, buf), kind, unknown, on_skip, misfit_path(why))
+def _decode_slow(
+    why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None, *, strict: bool = False
+) -> Any:
+    """Decode what the strict decoder did not take, for the reason `why`."""
+    if not isinstance(why, ValidationError):
+        rest = after_mark(buf)
+        if rest is not None:
+            try:
+                return (_DECODERS.get(kind) or _decoder(kind))(rest)
+            except (DecodeError, RecursionError, UnicodeEncodeError) as other:
+                why, buf = other, rest
+    value, mismatch = _plain(why, buf), misfit_path(why)
+    if strict:
+        return walk_over(kind, value, strict=True, misfit=mismatch)[0]
+    return _repaired(value, kind, unknown, on_skip, mismatch)
 
 
 def _plain(why: Exception, buf: Buffer) -> Any:
     """Decode to plain values after a strict decode failed with `why`; malformed JSON is an error first of all."""
-    if isinstance(why, UnicodeEncodeError):
-        raise DecodeError("The text holds a lone surrogate, which is no Unicode text") from None
+    if not isinstance(why, ValidationError):
+        raise DecodeError(reason(why, buf)) from None
     try:
-        return _PLAIN.decode(buf)
-    except RecursionError:
-        raise DecodeError("The JSON is nested too deeply") from None
+        return plain_values(buf)
+    except Mismatch as mismatch:
+        raise (DecodeError if mismatch.message == TOO_DEEP else ValidationError)(str(mismatch)) from None
 
 
 def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:

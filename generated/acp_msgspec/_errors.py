@@ -1,14 +1,19 @@
 """What goes wrong between peers: a message that cannot be read, and a request that is refused."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
+
+from ._portable import Portable
+from ._printable import printable
+from ._salvage import Head
 
 LONG = 300
 """Longer data of an error is cut where the error is shown."""
 
 
-class MessageError(msgspec.ValidationError):
+class MessageError(Portable, msgspec.ValidationError):
     """A message could not be read.
 
     `message` says what is wrong, without the path. `id` and `method` are those of the message as far as they could be
@@ -16,7 +21,13 @@ class MessageError(msgspec.ValidationError):
     params; None for a response whose result or error does not fit. `path` is the JSON path of the misfit, and `reply`
     the error response to send, or None where nothing may be answered (to a notification or a response).
 
-    For a batch, `batch` lists what became of each of its messages, in order: the message, or its own `MessageError`.
+    `part` is the message itself where it is one of a batch. `heads` is what a line that is not JSON still tells of each
+    of its messages.
+
+    For a batch, `batch` lists what became of its messages, in order: the message, or its own `MessageError`. Messages
+    without an id are refused one by one up to a bound. What is beyond it, or beyond the greatest number of messages,
+    has one `MessageError` together, the last in `batch`: `count` says how many were refused, and `unread` where in the
+    batch (in bytes of its UTF-8) those begin that were not read, None where all were.
     """
 
     def __init__(
@@ -29,6 +40,10 @@ class MessageError(msgspec.ValidationError):
         path: str = "$",
         reply: Any = None,
         batch: list[Any] | None = None,
+        count: int = 1,
+        unread: int | None = None,
+        part: msgspec.Raw | None = None,
+        heads: Sequence[Head] = (),
     ) -> None:
         """Keep what is known of the message."""
         super().__init__(message if path == "$" else f"{message} - at `{path}`")
@@ -39,21 +54,27 @@ class MessageError(msgspec.ValidationError):
         self.path = path
         self.reply = reply
         self.batch = batch
+        self.count = count
+        self.unread = unread
+        self.part = part
+        self.heads = heads
 
-    def in_batch(self, index: int, batch: list[Any]) -> "MessageError":
-        """Give the error of a batch whose message at `index` this is the error of."""
+    def in_batch(self, index: int | None, batch: list[Any]) -> "MessageError":
+        """Give the error of a batch whose message at `index` this is the error of; None for several messages."""
         return MessageError(
             self.message,
             id=self.id,
             method=self.method,
             code=self.code,
-            path=f"$[{index}]{self.path[1:]}",
+            path=self.path if index is None else f"$[{index}]{self.path[1:]}",
             reply=self.reply,
             batch=batch,
+            count=self.count,
+            unread=self.unread,
         )
 
 
-class RequestError(Exception):
+class RequestError(Portable, Exception):
     """A request is refused: raise it in a handler, or make it of an error that a peer sent.
 
     `code`, `message` and `data` are those of the JSON-RPC error object; `data` is free JSON, None for none.
@@ -71,8 +92,9 @@ class RequestError(Exception):
         super().__init__(f"{self.message} ({self.code})")
 
     def __str__(self) -> str:
-        """Say what was refused and why; long data is cut."""
-        return str(self.args[0]) if self.data is None else f"{self.args[0]}: {_shown(self.data)}"
+        """Say what was refused and why, on one line that is safe to print; long data is cut."""
+        text = str(self.args[0])
+        return printable(text if self.data is None else f"{text}: {_shown(self.data)}")
 
     def __init_subclass__(cls) -> None:
         """Remember which class stands for which code."""

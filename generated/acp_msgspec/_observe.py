@@ -1,7 +1,8 @@
 """Who hears of repairs: the caller of one decode, a listener for the whole package, a log."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -10,9 +11,11 @@ from ._repair import Skipped
 if TYPE_CHECKING:
     import logging
 
+T = TypeVar("T")
 OnSkip = Callable[[Skipped], object]
 
 _listener: OnSkip | None = None
+_is_heard: ContextVar[bool] = ContextVar("acp_listener_is_heard", default=True)
 
 
 def set_skip_listener(listener: OnSkip | None, /) -> OnSkip | None:
@@ -48,8 +51,17 @@ def report(skipped: list[Skipped], on_skip: OnSkip | None) -> None:
     for entry in skipped:
         if on_skip is not None:
             on_skip(entry)
-        if _listener is not None:
+        if _listener is not None and _is_heard.get():
             _listener(entry)
+
+
+def unheard(decode: Callable[[], T], /) -> T:
+    """Run a decode without the listener of the package: once more, as the listener raised the first time."""
+    token = _is_heard.set(False)
+    try:
+        return decode()
+    finally:
+        _is_heard.reset(token)
 
 
 def placed(on_skip: OnSkip | None, index: int) -> OnSkip | None:

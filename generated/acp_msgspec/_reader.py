@@ -9,6 +9,8 @@ from typing import Any, Generic, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
+from ._batch import REFUSALS, is_object, messages_of
+from ._diagnosis import after_mark, check_json, kind_of_json, reason
 from ._errors import MessageError
 from ._frames import Frame, Nothing, frame_by_parts
 from ._hooks import dec_hook
@@ -25,6 +27,7 @@ from ._layer import (
 from ._numbers import Int64
 from ._observe import OnSkip, placed, report
 from ._repair import Mismatch, Skipped, kind_of, misfit_path, shown, walk_mismatching
+from ._salvage import Head, heads_of
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -32,8 +35,6 @@ MethodOf = Callable[[Any], str | None]
 _FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
-_BATCH = msgspec.json.Decoder(list[Raw])
-_PLAIN = msgspec.json.Decoder()
 
 
 def _unbuilt(*_: Any) -> NoReturn:
@@ -90,13 +91,16 @@ class Reader(Struct, Generic[M]):
         """Read any message; raise `MessageError` for what is none. `why` is what the strict pass said, if known."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        rest = None if isinstance(why, ValidationError) else after_mark(buf)
+        if rest is not None:
+            return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
         try:
             message, skipped = self._message(frame, method_of, unknown, _misfit(why))
         except MessageError:
             raise
         except DecodeError as why:  # a part of the frame is no JSON
-            self._no_json(why, answered=frame.may_be_answered)
+            self._no_json(why, buf, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
         read: M = message
@@ -145,22 +149,35 @@ class Reader(Struct, Generic[M]):
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
         """Read a batch; the first message that is none raises, with all the others in `batch`."""
         try:
-            parts = _BATCH.decode(buf)
+            parts, unread = messages_of(buf)
+        except ValidationError:
+            self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-            if isinstance(why, ValidationError) and not isinstance(why, MessageError):
-                self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
-            self._no_json(why)
+            self._no_json(why, buf)
         if not parts:
             self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
+        first: tuple[int, MessageError] | None = None
+        refused = 0
+        """How many messages without an id were refused."""
         for index, part in enumerate(parts):
+            if refused > REFUSALS and not is_object(part):
+                refused += 1
+                continue
             try:
                 out.append(self._one(part, method_of, unknown, placed(on_skip, index)))
             except MessageError as why:
-                out.append(why)
-        for index, message in enumerate(out):
-            if isinstance(message, MessageError):
-                raise message.in_batch(index, out)
+                why.part = part
+                refused += why.id is None and why.reply is not None
+                if why.id is not None or why.reply is None or refused <= REFUSALS:
+                    out.append(why)
+                first = first or (index, why)
+        if refused > REFUSALS or unread is not None:
+            out.append(self.layer.refused_together(max(refused - REFUSALS, 0), unread))
+        if first is not None:
+            raise first[1].in_batch(first[0], out)
+        if unread is not None:
+            raise out[-1].in_batch(None, out)
         return out
 
     def _one(self, raw: Raw, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
@@ -175,29 +192,31 @@ class Reader(Struct, Generic[M]):
             return _FRAME.decode(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
-                self._no_json(why)
-        # Valid JSON so far, but no object, or with a number that no reader takes; the rest may still be no JSON.
+                self._no_json(why, buf)
+        # Valid JSON so far, but not an object, or with a number out of range; the rest may still be malformed.
         try:
             return frame_by_parts(buf)
         except ValidationError:
             pass
         except (DecodeError, RecursionError) as why:
-            self._no_json(why)
+            self._no_json(why, buf)
         try:
-            plain = _PLAIN.decode(buf)
-        except ValidationError as why:
-            self.layer.fail(INVALID_REQUEST, str(why), answered=True)
-        except (DecodeError, RecursionError) as why:
-            self._no_json(why)
-        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of(plain)}`", answered=True)
+            check_json(buf)
+        except DecodeError as why:
+            self._no_json(why, buf)
+        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
 
-    def _no_json(self, why: Exception, *, answered: bool = True) -> NoReturn:
-        problem = str(why)
-        if isinstance(why, RecursionError):
-            problem = "The JSON is nested too deeply"
-        elif isinstance(why, UnicodeEncodeError):
-            problem = "The text holds a lone surrogate, which is no Unicode text"
-        self.layer.fail(PARSE_ERROR, problem, answered=answered)
+    def _no_json(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
+        heads = heads_of(buf)
+        head = heads[0] if heads else Head()
+        request_id = head.request_id if head.is_request or head.has_answer else None
+        method = head.method if isinstance(head.method, str) else None
+        is_answered = answered and not head.has_answer
+        try:
+            self.layer.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
+        except MessageError as error:
+            error.heads = heads
+            raise
 
     def _message(
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
@@ -206,6 +225,9 @@ class Reader(Struct, Generic[M]):
         is_response = frame.is_response
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
+        # Without a usable method, the id of a call under way makes it the answer to that call.
+        called = None if frame.has_usable_method or method_of is None else method_of(request_id)
+        is_answered = frame.may_be_answered and called is None
         if frame.jsonrpc != "2.0":
             what = "no version" if frame.jsonrpc is UNSET else f"the version {shown(frame.jsonrpc)}"
             layer.fail(
@@ -213,14 +235,18 @@ class Reader(Struct, Generic[M]):
                 f'Expected "2.0", got {what}',
                 path=("jsonrpc",),
                 id=request_id,
-                method=method,
-                answered=frame.may_be_answered,
+                method=called or method,
+                answered=is_answered,
             )
         if is_response:
-            return self._response(frame, request_id, method_of, unknown, misfit)
+            return self._response(frame, request_id, called, unknown, misfit)
+        if called is not None:
+            has_answer = frame.result is not UNSET or frame.error is not UNSET
+            problem = "A response that names a method" if has_answer else "A response without a result and an error"
+            layer.fail(INVALID_REQUEST, problem, id=request_id, method=called)
         if method is None:
             problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
-            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=frame.may_be_answered)
+            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=is_answered)
         return self._call(frame, request_id, method, unknown, misfit)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
@@ -269,17 +295,16 @@ class Reader(Struct, Generic[M]):
         return made, skipped
 
     def _response(
-        self, frame: Frame, request_id: Any, method_of: MethodOf | None, unknown: Unknown, misfit: list[str]
+        self, frame: Frame, request_id: Any, method: str | None, unknown: Unknown, misfit: list[str]
     ) -> tuple[Any, list[Skipped]]:
         layer = self.layer
         if frame.result is not UNSET and frame.error is not UNSET:
-            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id)
-        method = method_of(request_id) if method_of is not None else None
+            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id, method=method)
         try:
             if isinstance(frame.error, Raw):
                 error, skipped = layer.part(layer.error, frame.error, "error", unknown)
                 return layer.error_response(id=request_id, error=error), skipped
-            if method is None and isinstance(frame.result, Raw):
+            if isinstance(frame.result, Raw) and not layer.has_result(method):
                 return layer.response(id=request_id, result=checked(frame.result)), []
             result, skipped = layer.result(method or "", frame.result, unknown, misfit)
         except Mismatch as why:

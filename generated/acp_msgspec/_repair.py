@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ._hooks import dec_hook
+from ._portable import Portable
 from ._unions import UnionSpec
 
 Step = str | int
@@ -34,7 +35,7 @@ class Skipped(Struct, frozen=True):
     action: Literal["default", "dropped"]
 
 
-class Mismatch(Exception):
+class Mismatch(Portable, Exception):
     """A value does not fit its plan; internal to the walk."""
 
     def __init__(self, message: str, path: tuple[Step, ...]) -> None:

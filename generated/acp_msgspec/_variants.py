@@ -30,6 +30,10 @@ class UnknownVariant:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let every protocol of pickle have it; the oldest know no slots."""
+        return self.__class__, (self.tag_field, self.tag, self.data)
+
     def __repr__(self) -> str:
         """Show the tag and the kept object."""
         return f"UnknownVariant(tag_field={self.tag_field!r}, tag={self.tag!r}, data={self.data!r})"

@@ -45,7 +45,6 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
     "..aio._files": ("Files",),
-    "..aio._handlers": ("HandlerBase",),
     "..aio._handshake": (
         "Handshake",
         "Need",
@@ -56,7 +55,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "settled",
     ),
     "..aio._permissions": ("Permissions", "choose"),
-    "..aio._side": ("Side",),
+    "..aio._side": ("Side", "UnknownMethods"),
     "..aio._terminals": ("Terminals",),
     "..aio._turns": ("AgentTurn", "ClientTurn"),
 }

@@ -11,7 +11,7 @@ from generator.names import method_names
 FIXED = ("ErrorResponse", "ExtensionNotification", "ExtensionRequest", "METHODS", "Response", "decode_agent_batch",
          "decode_agent_message", "decode_client_batch", "decode_client_message")  # fmt: skip
 """What is always imported from the message layer."""
-ALWAYS = frozenset({*FIXED, "Any", "ClassVar", "Connection", "HandlerBase", "Raw", "Side", "MethodNotFound"})
+ALWAYS = frozenset({*FIXED, "Any", "ClassVar", "Connection", "Raw", "Side", "MethodNotFound", "UnknownMethods"})
 CANCEL = "$/cancel_request"
 """The one method that connections handle themselves."""
 

@@ -6,8 +6,8 @@ from msgspec import UNSET, Struct
 
 from .clock import Moment
 from .conversation import Seen
-from .diffs import tool_call_of
 from .pending import Asked
+from .titles import tool_call_of
 from .words import brief
 
 MOST = 500
@@ -62,7 +62,7 @@ class Calls:
         self.left_out = 0
         self.last: Change | None = None
         """Where the log ends, as a state that belongs to no call."""
-        self._connection = 0
+        self._connection = 1
         self._asking: dict[Asked, tuple[Call, str, dict[str, str]]] = {}
         """Of each question for permission: the call, its state before, and the options by id."""
 
@@ -70,12 +70,12 @@ class Calls:
         """Note what a message says of a call, and give the call."""
         if seen.moment is not None or self.last is None or self.last.moment is None:
             self.last = Change("", seen.line, seen.moment)
-        if seen.method == "initialize" and seen.kind == "request":
-            self._connection += 1
+        if seen.connection != self._connection:
+            self._connection = seen.connection
             self._asking.clear()
         if seen.is_answer:
             return self._answered(seen)
-        told = tool_call_of(seen)
+        told = tool_call_of(seen.message)
         if told is None:
             return None
         call = self._call(seen, str(told.tool_call_id))
@@ -83,7 +83,7 @@ class Calls:
             return None
         call.messages += 1
         for name in ("title", "kind"):
-            value = getattr(told, name, None)
+            value = getattr(told, name, None) or (seen.title if name == "title" else None)
             if value is not None and value is not UNSET:
                 setattr(call, name, brief(str(value), 120))
         status = getattr(told, "status", None)
@@ -96,13 +96,13 @@ class Calls:
         return call
 
     def _call(self, seen: Seen, name: str) -> Call | None:
-        key = (self._connection, seen.session or "", name)
+        key = (seen.connection, seen.session or "", name)
         call = self.calls.get(key)
         if call is None:
             if len(self.calls) >= MOST:
                 self.left_out += 1
                 return None
-            call = self.calls[key] = Call(brief(name, 80), brief(seen.session or "", 80))
+            call = self.calls[key] = Call(brief(name, 80), brief(seen.session_name, 80))
         return call
 
     def _asks(self, seen: Seen, call: Call) -> None:

@@ -10,12 +10,14 @@ _DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
 _COUNT = r"\d{9,19}(?:\.\d+)?|\d+\.\d+"
 TIME = re.compile(
-    rf"[\[(]?\s*(?<![\w.:-])(?:(?P<date>{_DATE})|(?P<clock>{_CLOCK})|(?P<count>{_COUNT})s?)(?![\w:])\s*[\])]?"
+    rf"[\[(]?\s*(?<![\w.:-])(?:(?P<date>{_DATE})|(?P<clock>{_CLOCK})|(?P<count>{_COUNT})s?)(?![\w:]|\.\d)\s*[\])]?"
 )
 """A time within text, in brackets or without."""
 
 _DAY = 86_400.0
 _EPOCH = 100_000_000.0  # seconds; a lesser number counts from the start of a program
+_YEAR_2000, _YEAR_2100 = 946_684_800.0, 4_102_444_800.0  # seconds since 1970
+_RANKS = ("date", "clock", "count")
 # A greater number counts smaller parts of a second.
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 
@@ -40,6 +42,29 @@ def found(match: re.Match[str]) -> Moment | None:
     if kind == "date":
         return _date(text)
     return _clock(text) if kind == "clock" else _count(float(text), text)
+
+
+def moments(text: str) -> tuple[Moment | None, str]:
+    """Find the time in what stands around a message, and give the text without the times.
+
+    A date counts before a time of day, and that before a number.
+    """
+    matches = [match for match in TIME.finditer(text) if match.lastgroup != "count" or _is_plausible(match["count"])]
+    if not matches:
+        return None, text
+    if len(matches) == 1:  # as in nearly all
+        (match,) = matches
+        return found(match), f"{text[: match.start()]} {text[match.end() :]}"
+    for match in reversed(matches):
+        text = f"{text[: match.start()]} {text[match.end() :]}"
+    ranked = sorted(matches, key=lambda match: _RANKS.index(match.lastgroup or ""))
+    return next((when for match in ranked if (when := found(match)) is not None), None), text
+
+
+def _is_plausible(number: str) -> bool:
+    """Say whether a number may be a time: other long ones are those of threads and requests."""
+    seconds = _seconds(float(number))
+    return seconds < _EPOCH if "." in number and len(number) < 10 else _YEAR_2000 <= seconds < _YEAR_2100
 
 
 def moment(value: Any) -> Moment | None:
@@ -85,8 +110,12 @@ def _clock(text: str) -> Moment | None:
     return Moment("clock", whole, _of_day(whole), text) if whole < _DAY + 1 else None
 
 
+def _seconds(number: float) -> float:
+    return next((number / unit for least, unit in _UNITS if number >= least), number)
+
+
 def _count(number: float, text: str) -> Moment:
-    seconds = next((number / unit for least, unit in _UNITS if number >= least), number)
+    seconds = _seconds(number)
     if seconds < _EPOCH:
         return Moment("count", seconds, f"{seconds:.3f}", text)
     return Moment("date", seconds, _of_day(seconds % _DAY), text)  # in UTC, which the number counts in

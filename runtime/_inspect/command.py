@@ -4,18 +4,20 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol, TextIO
 
 from msgspec import Struct
 
+from .._printable import printable
+from .assembly import Assembly
 from .conversation import Conversation, Seen
 from .entries import Side
 from .lines import Following, Line, numbered
 from .machine import JsonView
 from .page import PageError, PageView
 from .progress import LEAST, Progress
+from .selection import Last, Selection
 from .tally import Tally, Totals
 from .text import Style, TextView
 
@@ -37,6 +39,8 @@ class Options(Struct, kw_only=True):
     html: str | None = None
     limit: int = 2000
     only: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    last: int | None = None
     errors: bool = False
     follow: bool = False
     colour: Literal["auto", "always", "never"] = "auto"
@@ -61,8 +65,9 @@ class View(Protocol):
 def inspect(options: Options) -> int:
     """Read a log and show it on the standard output; give the exit status.
 
-    Raises `InspectError` where the log cannot be read or the page not be written, `BrokenPipeError` and other errors of
-    the standard output as they come, and `KeyboardInterrupt` unless the log was followed.
+    Raises `InspectError` where the log cannot be read or holds nothing, or the page cannot be written,
+    `BrokenPipeError` and other errors of the standard output as they come, and `KeyboardInterrupt` unless the log was
+    followed.
     """
     try:
         return _Inspection(options).run()
@@ -78,6 +83,9 @@ class _Inspection:
         self._out = _standard_output()
         self._conversation = Conversation(options.perspective, options.schema)
         self._tally = Tally()
+        self._assembly = Assembly()
+        self._selection = Selection(options.only, options.exclude, errors=options.errors)
+        self._held = Last(options.last) if options.last is not None else None
         self._views: list[View] = []
         self._last = 0
         self._progress: Progress | None = None
@@ -91,14 +99,19 @@ class _Inspection:
         if page is not None:  # first, so that it has whatever was seen on the output when a Ctrl-C comes
             self._views.append(page)
         if options.json:
-            self._views.append(JsonView(self._out.write))
+            self._views.append(JsonView(self._out.write, ascii_only=not _writes(self._out, "\U0010ffff")))
         elif page is None:
             self._views.append(text)
+        if options.follow:
+            self._warn()
         try:
             self._read(lines)
         finally:
             if self._progress is not None:
                 self._progress.close()
+        self._refuse_nothing()
+        if self._held is not None:
+            self._show_last(self._held)
         totals = self._tally.close(self._conversation)
         for view in self._views:
             view.close(totals)
@@ -106,6 +119,8 @@ class _Inspection:
             text.close(totals)
             text.note(f"{options.html}: {page.embedded}")
         self._out.flush()
+        if not options.follow:
+            self._warn()
         return FINE if totals.is_fine else FOUND
 
     def _read(self, lines: Iterator[Line]) -> None:
@@ -114,28 +129,60 @@ class _Inspection:
                 self._line(line)
                 if self._progress is not None:
                     self._progress.add(line.size)
+            self._read_all(self._assembly.close())
         except KeyboardInterrupt:
             if not self._options.follow:
                 raise
             rest = self._following.rest(self._last) if self._following is not None else None
             if rest is not None:
                 self._line(rest)
+            self._read_all(self._assembly.close())
 
     def _line(self, line: Line) -> None:
         self._last = line.number
         self._tally.add_line(line.size)
-        for seen in self._conversation.read(line):
-            self._tally.add(seen)
-            if self._wanted(seen):
-                self._tally.totals.shown += 1
-                for view in self._views:
-                    view.show(seen)
+        self._read_all(self._assembly.add(line))
 
-    def _wanted(self, seen: Seen) -> bool:
-        options = self._options
-        if options.only and not any(fnmatchcase(seen.method or "", pattern) for pattern in options.only):
-            return False
-        return not options.errors or seen.is_odd
+    def _read_all(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            for seen in self._conversation.read(line):
+                self._tally.add(seen)
+                if self._selection.wants(seen):
+                    if self._held is not None:
+                        self._held.add(seen)
+                    else:
+                        self._show(seen)
+
+    def _show(self, seen: Seen) -> None:
+        self._tally.totals.shown += 1
+        for view in self._views:
+            view.show(seen)
+
+    def _show_last(self, held: Last) -> None:
+        """Show the messages that were held back; from now on each is shown when it comes."""
+        self._held = None
+        if held.is_short:
+            self._note("fewer messages than --last asks for, since more would take too much memory")
+        for seen in held.take():
+            self._show(seen)
+
+    def _idle(self) -> None:
+        """All that the file has was read: what is still to come is followed."""
+        if self._held is not None:
+            self._show_last(self._held)
+        self._out.flush()
+
+    def _refuse_nothing(self) -> None:
+        totals = self._tally.totals
+        if not totals.messages and not totals.broken.number:
+            what = "holds no messages, only blank lines or brackets" if totals.bytes else "is empty"
+            raise InspectError(f"{self._options.file}: {what}")
+
+    def _warn(self) -> None:
+        """Tell of methods that were asked for and that nothing knows."""
+        for what in self._selection.unknown(self._tally.totals.methods):
+            if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+                print(f"warning: {printable(what)}", file=sys.stderr, flush=True)
 
     def _lines(self) -> Iterator[Line]:
         """Open the log, so that what cannot be read is known at once, and give its lines."""
@@ -150,7 +197,7 @@ class _Inspection:
             raise InspectError(_told(options.file, why)) from None
         if options.follow and path.is_file():  # a pipe has no end that could be waited behind
             stream.close()
-            self._following = Following(path, self._out.flush, self._changed)
+            self._following = Following(path, self._idle, self._changed)
             return self._guarded(self._following.lines())
         # Where the lines themselves go to the terminal, they tell how far it is.
         if size >= LEAST and _is_terminal(sys.stderr) and (options.html is not None or not _is_terminal(self._out)):
@@ -175,6 +222,10 @@ class _Inspection:
             raise InspectError(_told(self._options.file, why)) from None
 
     def _changed(self, what: str) -> None:
+        self._read_all(self._assembly.close())
+        self._note(what)
+
+    def _note(self, what: str) -> None:
         for view in self._views:
             view.note(what)
 
@@ -210,16 +261,16 @@ def _style(stream: TextIO, colour: str) -> Style:
     terminal = _is_terminal(stream)
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = shutil.get_terminal_size().columns if terminal else 0
-    return Style(wanted if colour == "auto" else colour == "always", _writes_arrows(stream), width)
+    return Style(wanted if colour == "auto" else colour == "always", _writes(stream, "→⇢←⇠·…"), width)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _writes_arrows(stream: TextIO) -> bool:
+def _writes(stream: TextIO, text: str) -> bool:
     try:
-        "→⇢←⇠·…".encode(stream.encoding or "ascii")
+        text.encode(stream.encoding or "ascii")
     except (UnicodeError, LookupError):
         return False
     return True

@@ -17,6 +17,7 @@
     schema          the label of the schema that it was read with
     repairs         a list of path, action ("default", "dropped"), error
     unknown         a list of path, what
+    undeclared      a list of the paths of keys that the schema does not declare; not there where it would be empty
     problem         null, or why it could not be read: message, path, code
 
 `note`, for what happens to the log itself: `text`.
@@ -24,17 +25,20 @@
 `summary`: the fields of `Totals`, with `fine`: whether there was neither an unfit message nor a broken line.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
+from .._printable import printable
 from .conversation import Seen
 from .summaries import summary
 from .tally import Totals
 
 _encode = msgspec.json.Encoder().encode
+_BEYOND_ASCII = re.compile("[^\x00-\x7e]")
 
 
 class Repair(Struct):
@@ -72,14 +76,19 @@ class Message(Struct, tag_field="type", tag="message"):
     repairs: list[Repair]
     unknown: list[Unknown]
     problem: Any
+    undeclared: list[str] | UnsetType = UNSET
 
 
 class JsonView:
-    """Writes JSON lines; `write` takes them with their ends."""
+    """Writes JSON lines; `write` takes them with their ends.
 
-    def __init__(self, write: Callable[[str], object]) -> None:
+    Characters that a terminal obeys are JSON escapes, and with `ascii_only` all beyond ASCII.
+    """
+
+    def __init__(self, write: Callable[[str], object], *, ascii_only: bool = False) -> None:
         """Keep where to write."""
         self._write = write
+        self._ascii_only = ascii_only
 
     def show(self, seen: Seen) -> None:
         """Write one message."""
@@ -103,6 +112,7 @@ class JsonView:
                 repairs=[Repair(r.path, r.action, r.error) for r in seen.repairs],
                 unknown=[Unknown(path, what) for path, what in seen.unknown],
                 problem=seen.problem,
+                undeclared=[path for path, _ in seen.undeclared] or UNSET,
             )
         )
 
@@ -115,4 +125,14 @@ class JsonView:
         self._line({"type": "summary", "fine": totals.is_fine, **msgspec.to_builtins(totals)})
 
     def _line(self, value: Any) -> None:
-        self._write(_encode(value).decode() + "\n")
+        text = _encode(value).decode()
+        if self._ascii_only or printable(text) != text:
+            text = _BEYOND_ASCII.sub(self._escaped, text)
+        self._write(text + "\n")
+
+    def _escaped(self, match: re.Match[str]) -> str:
+        """Write a character within a JSON string as JSON does."""
+        if not self._ascii_only and printable(match[0]) == match[0]:
+            return match[0]
+        units = match[0].encode("utf-16-be")
+        return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

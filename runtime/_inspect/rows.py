@@ -12,6 +12,7 @@ from .words import brief, identified, markup, markup_lines, sized
 
 _LONGEST = 20_000  # characters of one message's JSON
 _LONGEST_TEXT = 20_000  # characters of a text that was put together
+_MOST = 50  # findings of one kind in one row
 _CHUNKS = {
     "user_message_chunk": "user message",
     "agent_message_chunk": "agent message",
@@ -26,7 +27,7 @@ def row(seen: Seen, call: Call | None, *, whole: bool) -> str:
         "kind": "broken" if seen.kind in ("broken", "invalid") else seen.kind,
         "from": seen.sender or "",
         "flag": " ".join(flags),
-        "session": seen.session or "",
+        "session": seen.session_name if seen.session is not None else "",
     }
     data = " ".join(f'data-{name}="{markup(value)}"' for name, value in attributes.items())
     diffs = "".join(map(_diff, diffs_of(seen)))
@@ -44,7 +45,7 @@ def _flags(seen: Seen) -> list[str]:
     found = {
         "problem": seen.problem is not None,
         "repair": bool(seen.repairs),
-        "unknown": bool(seen.unknown) or unpaired,
+        "unknown": bool(seen.unknown or seen.undeclared) or unpaired,
     }
     return [flag for flag, is_so in found.items() if is_so]
 
@@ -77,7 +78,7 @@ def _links(seen: Seen, call: Call | None) -> str:
     if seen.label:
         facts.append(f"read as {markup(seen.label)}")
     if seen.session is not None:
-        facts.append(f"session <code>{markup(brief(seen.session, 60))}</code>")
+        facts.append(f"session <code>{markup(brief(seen.session_name, 60))}</code>")
     if seen.asked is not None:
         facts.append(f'answers <a href="#l{seen.asked.line}">line {seen.asked.line}</a>')
     if call is not None:
@@ -89,10 +90,14 @@ def _findings(seen: Seen) -> str:
     items: list[tuple[str, str, str]] = []
     if seen.problem is not None:
         items.append(("problem", seen.problem.path, seen.problem.message))
-    for repair in seen.repairs[:50]:
+    for repair in seen.repairs[:_MOST]:
         done = "default taken" if repair.action == "default" else "item dropped"
         items.append(("repair", repair.path, f"{done}: {repair.error}"))
-    items += [("unknown", path, what) for path, what in seen.unknown[:50]]
+    items += [("unknown", path, what) for path, what in seen.unknown[:_MOST]]
+    items += [("unknown", path, "undeclared key") for path, _ in seen.undeclared[:_MOST]]
+    left_out = sum(max(len(found) - _MOST, 0) for found in (seen.repairs, seen.unknown, seen.undeclared))
+    if left_out:
+        items.append(("unknown", "", f"and {left_out:,} more"))
     if seen.is_answer and seen.asked is None:
         items.append(("unknown", "$.id", "answers no request that was seen"))
     rows = (
@@ -137,7 +142,7 @@ def run_key(seen: Seen) -> tuple[str, str, str] | None:
     content = getattr(update, "content", None)
     if tag not in _CHUNKS or getattr(content, "type", None) != "text" or _flags(seen):
         return None
-    return tag, seen.session or "", str(getattr(update, "message_id", "") or "")
+    return tag, seen.session_name, str(getattr(update, "message_id", "") or "")
 
 
 def run_text(seen: Seen) -> str:

@@ -33,7 +33,8 @@ def _summary(seen: Seen) -> str:
     rule = RULES.get(type(part).__name__)
     if rule is not None:
         try:
-            return rule(part)
+            titled = _TITLED.get(type(part).__name__) if seen.title is not None else None
+            return rule(part) if titled is None else titled(part, seen.title)
         except AttributeError:
             pass  # a class of that name in a schema that is none of ours may have other fields
     return generic(part)
@@ -104,9 +105,9 @@ def _session_made(it: Any) -> str:
     )
 
 
-def _permission(it: Any) -> str:
+def _permission(it: Any, known: str | None = None) -> str:
     call = getattr(it, "tool_call", None)
-    title = it.title if call is None else call.title or call.tool_call_id
+    title = it.title if call is None else call.title or known or call.tool_call_id
     return f"{quoted(title)}: " + ", ".join(brief(str(option.kind), 20) for option in it.options[:6])
 
 
@@ -204,3 +205,9 @@ RULES: dict[str, Callable[[Any], str]] = {
     ),
 }
 """What is worth telling of each class of params and results, by the name of the class."""
+_TITLED: dict[str, Callable[[Any, str | None], str]] = {
+    "SessionNotification": lambda it, title: update(it.update, title),
+    "UpdateSessionNotification": lambda it, title: update(it.update, title),
+    "RequestPermissionRequest": _permission,
+}
+"""The rules for what is about a tool call whose title an earlier message has told."""

@@ -9,7 +9,7 @@ from .conversation import Conversation, Kind, Seen
 from .pending import LISTED, Asked
 from .words import brief
 
-_MOST_METHODS = 1000
+_MOST_METHODS = _MOST_KEYS = 1000
 _OTHERS = "(others)"
 
 
@@ -24,6 +24,15 @@ class Places(Struct):
         self.number += 1
         if len(self.lines) < LISTED and self.lines[-1:] != [line]:
             self.lines.append(line)
+
+
+class UndeclaredKey(Struct):
+    """A key that its schema does not declare: how often it was seen, and the lines and the path of the first times."""
+
+    key: str
+    number: int = 0
+    lines: list[int] = []
+    path: str = ""
 
 
 class Unanswered(Struct):
@@ -45,6 +54,8 @@ class Totals(Struct, kw_only=True):
     methods: dict[str, int]
     """Requests and notifications by method."""
     sessions: int = 0
+    """Of each connection by itself."""
+    connections: int = 1
     protocol_version: int | None = None
     schema: str = ""
     seconds: float | None = None
@@ -55,6 +66,8 @@ class Totals(Struct, kw_only=True):
     """Responses without a request."""
     repairs: Places
     unknown: Places
+    undeclared: list[UndeclaredKey] = []
+    """Undeclared keys, the most frequent first."""
     errors: Places
     broken: Places
     given_up: int = 0
@@ -82,7 +95,8 @@ class Tally:
             errors=Places(),
             broken=Places(),
         )
-        self._sessions: set[str] = set()
+        self._sessions: set[tuple[int, str]] = set()
+        self._undeclared: dict[str, UndeclaredKey] = {}
         self._first: Any = None
         self._last: Any = None
 
@@ -103,7 +117,8 @@ class Tally:
         totals.kinds[seen.kind] += 1
         totals.senders[seen.sender or "unknown"] += 1
         if seen.session is not None and len(self._sessions) < _MOST_METHODS:
-            self._sessions.add(seen.session if len(seen.session) <= 100 else brief(seen.session, 100))
+            name = seen.session if len(seen.session) <= 100 else brief(seen.session, 100)
+            self._sessions.add((seen.connection, name))
         if seen.method is not None and not seen.is_answer:
             method = seen.method if len(seen.method) <= 80 else brief(seen.method, 80)
             if method not in totals.methods and len(totals.methods) >= _MOST_METHODS:
@@ -117,6 +132,18 @@ class Tally:
             totals.repairs.add(line)
         for _ in seen.unknown:
             totals.unknown.add(line)
+        for path, key in seen.undeclared:
+            self._add_key(key if len(key) <= 80 else brief(key, 80), path, line)
+
+    def _add_key(self, key: str, path: str, line: int) -> None:
+        if key not in self._undeclared and len(self._undeclared) >= _MOST_KEYS:
+            key, path = _OTHERS, ""
+        found = self._undeclared.get(key)
+        if found is None:
+            found = self._undeclared[key] = UndeclaredKey(key, path=path)
+        found.number += 1
+        if len(found.lines) < LISTED and found.lines[-1:] != [line]:
+            found.lines.append(line)
 
     @property
     def sessions(self) -> int:
@@ -132,8 +159,10 @@ class Tally:
         totals.first_unanswered = [Unanswered(a.line, a.method) for a in first[:LISTED]]
         totals.given_up = pending.given_up
         totals.sessions = len(self._sessions)
+        totals.connections = conversation.connection
         totals.protocol_version = conversation.negotiated
         totals.schema = conversation.label
         totals.methods = dict(sorted(totals.methods.items(), key=lambda item: (-item[1], item[0])))
+        totals.undeclared = sorted(self._undeclared.values(), key=lambda found: (-found.number, found.key))
         totals.seconds = between(self._first, self._last)
         return totals

@@ -50,8 +50,8 @@ def blocks(given: list[Any]) -> str:
     return joined(*(block(it) for it in given[:2]), f"{rest} more" if rest > 0 else "")
 
 
-def update(it: Any) -> str:
-    """Sum up a session update."""
+def update(it: Any, title: str | None = None) -> str:
+    """Sum up a session update; `title` is that of its tool call, where it has none itself."""
     tag = kind_of(it, "session_update")
     who = _CHUNKS.get(tag)
     if who is not None:
@@ -60,9 +60,9 @@ def update(it: Any) -> str:
         return f"{who} {blocks(given)}" if content else who
     match tag:
         case "tool_call" | "tool_call_update":
-            return tool_call(it, tag)
+            return tool_call(it, tag, title)
         case "tool_call_content_chunk":
-            return joined(f"tool call {brief(it.tool_call_id, 24)}", tool_content([it.content]))
+            return joined(f"tool call {_named(it, title)}", tool_content([it.content]))
         case "plan":
             return _plan(it.entries)
         case "plan_update":
@@ -98,13 +98,17 @@ def update(it: Any) -> str:
             return f"unknown {brief(tag[1:])}" if tag.startswith("?") else brief(tag)
 
 
-def tool_call(it: Any, tag: str = "tool_call") -> str:
-    """Sum up a tool call or what changed of one."""
-    title = quoted(it.title, 40) if it.title else brief(it.tool_call_id, 24)
+def tool_call(it: Any, tag: str = "tool_call", title: str | None = None) -> str:
+    """Sum up a tool call or what changed of one; `title` is the last one, where it has none itself."""
     status = str(it.status) if it.status else ""
     kind = str(it.kind) if it.kind else ""
     words = "tool call" if tag == "tool_call" else "tool"
-    return joined(f"{words} {title}", kind, status, tool_content(it.content or []))
+    return joined(f"{words} {_named(it, title)}", kind, status, tool_content(it.content or []))
+
+
+def _named(it: Any, title: str | None) -> str:
+    title = getattr(it, "title", None) or title
+    return quoted(title, 40) if title else brief(it.tool_call_id, 24)
 
 
 def tool_content(given: list[Any]) -> str:

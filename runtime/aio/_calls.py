@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -9,26 +10,38 @@ from msgspec import Struct
 
 from ._inbox import TURN, Inbox
 
+LONGEST_ID = 30
 ABANDONED = 10_000
 """How many cancelled calls are remembered, so that their late answers are dropped without a word."""
 
 
 class Call(Struct, eq=False):
-    """One call: its method, the future of its answer, and the turn that it was made in."""
+    """One call: its id, its method, the future of its answer, and the turn that it was made in."""
 
+    id: int
     method: str
     future: asyncio.Future[Any]
     turn: int
 
-    def succeed(self, result: Any) -> None:
-        """Deliver the result."""
-        if not self.future.done():
-            self.future.set_result(result)
+    def complete(self, outcome: Any) -> None:
+        """Deliver the result, or the exception that stands for the error."""
+        if self.future.done():
+            return
+        if isinstance(outcome, Exception):
+            self.future.set_exception(outcome)
+        else:
+            self.future.set_result(outcome)
 
-    def fail(self, why: Exception) -> None:
-        """Deliver an error."""
-        if not self.future.done():
-            self.future.set_exception(why)
+
+class _Delivery(Struct, frozen=True, eq=False):
+    """An answer that waits for the handlers of what came before it."""
+
+    call: Call
+    inbox: Inbox
+
+    def __call__(self, outcome: Any) -> None:
+        self.call.complete(outcome)
+        self.inbox.is_settling = True
 
 
 class Calls:
@@ -41,14 +54,14 @@ class Calls:
         self.pending: dict[Any, Call] = {}
         self.added: Callable[[], None] | None = None
         """Called once at the next call, for a reader that waits for room."""
-        self._abandoned: dict[Any, None] = {}
+        self._abandoned: dict[int, Callable[[], object] | None] = {}
         self._ids = count(1)
         self._inbox = inbox
 
     def add(self, method: str) -> tuple[int, Call]:
         """Open a call under a new id."""
-        call = Call(method, asyncio.get_running_loop().create_future(), TURN.get())
         request_id = next(self._ids)
+        call = Call(request_id, method, asyncio.get_running_loop().create_future(), TURN.get())
         self.pending[request_id] = call
         if call.turn and call.turn == self._inbox.turn:
             self._inbox.wanted += 1
@@ -63,6 +76,14 @@ class Calls:
         call = self.pending.get(request_id)
         return call.method if call is not None else None
 
+    def alike(self, request_id: Any) -> Call | None:
+        """Find the call whose id is this one but for its JSON type: `"1"` and `1.0` for 1."""
+        number: Any = None
+        if isinstance(request_id, float) or (isinstance(request_id, str) and len(request_id) <= LONGEST_ID):
+            with suppress(ValueError):
+                number = float(request_id)
+        return self.pending.get(int(number)) if number is not None and number.is_integer() else None
+
     def take(self, request_id: Any) -> Call | None:
         """Close the call that a response answers; there is none where its id is unknown."""
         return self.pending.pop(request_id, None)
@@ -73,30 +94,42 @@ class Calls:
         The handler that made the call does not count among them: it would wait for itself.
         """
         inbox = self._inbox
-        deed = call.fail if isinstance(result, Exception) else call.succeed
         if call.turn and call.turn == inbox.turn:
             inbox.wanted -= 1
-            deed(result)
+            call.complete(result)
         elif inbox.is_idle:
-            deed(result)
+            call.complete(result)
+            inbox.is_settling = True
         else:
-            inbox.queue.append((deed, result))
+            inbox.queue.append((_Delivery(call, inbox), result))
 
-    def abandon(self, request_id: int) -> bool:
-        """Give a call up; say whether it was still without an answer."""
+    def abandon(self, request_id: int, when_late: Callable[[], object] | None = None) -> bool:
+        """Give a call up; say whether it was still without an answer. `when_late` is called if an answer comes yet."""
         call = self.pending.pop(request_id, None)
         if call is None:
             return False
         if call.turn and call.turn == self._inbox.turn:
             self._inbox.wanted -= 1
-        self._abandoned[request_id] = None
+        self._abandoned[request_id] = when_late
         if len(self._abandoned) > ABANDONED:
             del self._abandoned[next(iter(self._abandoned))]
         return True
 
     def was_abandoned(self, request_id: Any) -> bool:
         """Say whether an answer is late, and forget the call."""
-        return self._abandoned.pop(request_id, self) is None
+        if type(request_id) is not int or request_id not in self._abandoned:
+            return False
+        when_late = self._abandoned.pop(request_id)
+        if when_late is not None:
+            when_late()
+        return True
+
+    def give_up_running(self, why: Callable[[Call], Exception]) -> None:
+        """Fail the calls that the running handler waits for; their answers are dropped should they come."""
+        turn = self._inbox.turn
+        for call in [c for c in self.pending.values() if turn and c.turn == turn]:
+            self.abandon(call.id)
+            call.complete(why(call))
 
     def fail_all(self, why: Callable[[], Exception], turn: int | None = None) -> None:
         """Fail the calls, or those of one turn only.
@@ -105,9 +138,9 @@ class Calls:
         """
         if turn is None:
             for deed, result in self._inbox.queue:
-                if isinstance(getattr(deed, "__self__", None), Call):
-                    deed(result)
+                if isinstance(deed, _Delivery):
+                    deed.call.complete(result)
         for request_id, call in list(self.pending.items()):
             if turn is None or call.turn == turn:
                 del self.pending[request_id]
-                call.fail(why())
+                call.complete(why())

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeGuard, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct, field, json
 
 from .._codec import convert, to_builtins
 
+NEWEST = 2**16 - 1
+"""The greatest number that a protocol version can have."""
 Q = TypeVar("Q")
 A = TypeVar("A")
 T = TypeVar("T")
@@ -48,6 +50,35 @@ class NotAdvertised(Exception):
         """Tell what needs what."""
         what = f"{self.method} with {self.part}" if self.part else self.method
         return f"{what} needs {self.capability}, which the peer did not advertise in `initialize`"
+
+
+INITIALIZE = "initialize"
+
+
+class _Version(Struct):
+    """Params or a result of `initialize`, of any version of the protocol."""
+
+    protocol_version: Any = field(default=None, name="protocolVersion")
+
+
+class _Initialize(Struct):
+    params: _Version | None = None
+    result: _Version | None = None
+
+
+_INITIALIZE = json.Decoder(_Initialize)
+
+
+def other_version(data: bytes, versions: tuple[int, ...]) -> int | None:
+    """Give the protocol version that a request or a response of `initialize` names, unless it is one of `versions`."""
+    try:
+        message = _INITIALIZE.decode(data)
+    except (DecodeError, RecursionError):
+        return None
+    told = message.params or message.result
+    version = told.protocol_version if told is not None else None
+    is_version = type(version) is int and 0 <= version <= NEWEST
+    return version if is_version and version not in versions else None
 
 
 class Handshake(Struct, Generic[Q, A], frozen=True):

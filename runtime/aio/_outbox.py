@@ -6,44 +6,65 @@ from collections.abc import Callable
 from ._transport import Transport
 
 HIGH = 256 * 1024
-"""Over so many waiting bytes those who put messages wait, too."""
+"""Above this number of waiting bytes, those who put messages wait, too."""
 
 
 class Outbox:
     """Collects messages for one writer task, so that many of them go out in one write."""
 
-    __slots__ = ("_idle", "_queue", "_room", "_size", "_trace", "_transport", "_wake", "broken", "owed")
+    __slots__ = (
+        "_idle",
+        "_is_over",
+        "_queue",
+        "_room",
+        "_trace",
+        "_transport",
+        "_wake",
+        "broken",
+        "on_room",
+        "owed",
+        "size",
+    )
 
     def __init__(self, transport: Transport, trace: Callable[[bytes], None] | None = None) -> None:
         """Start with nothing to send; `trace` sees each message."""
         self._transport = transport
         self._trace = trace
         self._queue: list[bytes] = []
-        self._size = 0
+        self.size = 0
+        """The bytes that wait."""
         self._wake: asyncio.Future[None] | None = None
         self._room = asyncio.Event()
         self._room.set()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._is_over = False
+        self.on_room: Callable[[], None] | None = None
+        """Called when the writer has taken what was too much."""
         self.broken: OSError | None = None
         self.owed = 0
-        """The waiting bytes that the reader put, who must not wait for room in the ordinary way."""
+        """The waiting bytes that the reader put, which must not wait for room in the ordinary way."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that nothing more should be made that will wait, too."""
+        return self.size > HIGH
 
     def put(self, message: bytes) -> bool:
         """Take a message; say whether the caller should wait for `room` before the next one."""
-        if self.broken is not None:
+        if self._is_over:
             return False
         if self._trace is not None:
             self._trace(message)
         self._queue.append(message)
-        self._size += len(message)
+        self.size += len(message)
         wake = self._wake
         if wake is not None:
             self._wake = None
             self._idle.clear()
             if not wake.done():
                 wake.set_result(None)
-        if self._size > HIGH:
+        if self.size > HIGH:
             self._room.clear()
             return True
         return False
@@ -51,6 +72,17 @@ class Outbox:
     async def room(self) -> None:
         """Wait until the writer has taken what waits."""
         await self._room.wait()
+
+    def let_go_on(self) -> None:
+        """Let those who wait for room now go on without it."""
+        self._room.set()
+        if self.is_full:
+            self._room.clear()
+
+    async def vacancy(self) -> None:
+        """Wait until little enough waits, also if others get there first: at most one large message is then added."""
+        while self.is_full:
+            await self._room.wait()
 
     async def flush(self) -> None:
         """Wait until everything was handed to the transport."""
@@ -67,12 +99,17 @@ class Outbox:
                     self._wake = loop.create_future()
                     await self._wake
                 batch, self._queue = self._queue, []
-                self._size = self.owed = 0
+                was_full = self.is_full
+                self.size = self.owed = 0
                 self._room.set()
+                if was_full and self.on_room is not None:
+                    self.on_room()
                 await self._transport.send(batch)
         except OSError as why:
             self.broken = why
         finally:
+            self._is_over = True
             self._queue.clear()
+            self.size = self.owed = 0
             self._room.set()
             self._idle.set()

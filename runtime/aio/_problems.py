@@ -20,6 +20,10 @@ class ConnectionClosed(ConnectionError):
         self.reason = reason
         self.returncode = returncode
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive pickle and copy."""
+        return type(self), (self.reason, self.returncode), self.__dict__
+
 
 class ProblemKind(StrEnum):
     """What went wrong, while the connection lives on."""
@@ -35,16 +39,19 @@ class ProblemKind(StrEnum):
     REFUSED = "refused"
     """The peer answered with an error without an id: it could not read something that this side sent."""
     HANDLER = "handler"
-    """A handler raised what is no `RequestError`, or does not end though the connection did."""
+    """A handler raised another exception than `RequestError`, gave something else than a result of its method, or an
+    error that could not be sent as it was, or does not end though the connection did."""
     HOOK = "hook"
     """A hook of the connection's owner, such as `on_message`, or the transport's `close` raised."""
+    REPLACED = "replaced"
+    """Text that this side sent held lone surrogates, which no JSON can hold; U+FFFD was sent instead."""
 
 
 class Problem(Struct, frozen=True, kw_only=True):
     """Something that went wrong and did not end the connection.
 
-    `detail` is one line without the message's content. `id` and `method` are those of the message as far as they are
-    known, `error` the exception behind it.
+    `detail` is one line without the message's content, made safe to print: control characters and the like stand in it
+    as escapes. `id` and `method` are those of the message as far as they are known, `error` the exception behind it.
     """
 
     kind: ProblemKind

@@ -1,32 +1,36 @@
 """Reads what the peer sends and puts each message in its place."""
 
 import asyncio
-import re
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, Raw
 
-from .._codec import encode
-from .._errors import InvalidRequest, MessageError, MethodNotFound, RequestError
-from . import _wire
+from .._batch import is_object, messages_of
+from .._errors import MessageError, MethodNotFound, RequestError
+from .._frames import frame_of
+from .._observe import unheard
 from ._core import Core, named
+from ._handshake import INITIALIZE, other_version
+from ._inbox import ENDS
 from ._problems import Problem, ProblemKind
-from ._requests import Incoming, Sink
+from ._requests import BatchReply, PendingRequest
 from ._side import Side, given, handlers_of
 from ._transport import MessageTooLong
+from ._unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
 
-_ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x80-\xff]*")')
-PARSE_ERROR, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32601, -32602
-BEGIN = 60
-"""So many bytes of what is no message are told."""
 LOOK = 1.0
-"""So many seconds pass between two looks whether a peer is gone, while nothing is read from it."""
+"""The seconds between two looks whether a peer is gone, while nothing is read from it."""
 LEFT = 8 * 1024 * 1024
-"""So many bytes that a peer left behind are read even where there is no room, as the end is behind them."""
+"""How many bytes that a peer left behind are read even where there is no room, as the end is behind them."""
 OWED = 1024 * 1024
-"""Over so many bytes of refusals that the peer does not take, nothing more is read from it."""
+"""Above this number of bytes of refusals that the peer does not take, nothing more is read from it."""
+
+
+class _Stuck(Exception):
+    """The peer is gone, and handlers that do not end leave no room to read what it left."""
 
 
 class Reading:
@@ -37,12 +41,23 @@ class Reading:
         self._core = core
         self._side = side
         self._handlers = handlers_of(handler, side)
-        self._fresh: list[Incoming] = []
+        self._unreadable = Unreadable(core, side.versions)
+        self._on_skip = core.guarded_skip_hook()
+        self._fresh: list[PendingRequest] = []
+        self._mismatches: dict[str, Callable[[Any], str | None]] = {}
         self._is_gone = False
         self._left = LEFT
 
     async def run(self) -> str:
         """Read until the stream ends, and say why it did."""
+        try:
+            return await self._run()
+        except _Stuck:
+            return "the peer is gone, and its last messages wait behind a handler that does not end"
+        finally:
+            self._unreadable.close()
+
+    async def _run(self) -> str:
         core = self._core
         receive = core.transport.receive
         inbox = core.inbox
@@ -50,7 +65,7 @@ class Reading:
             try:
                 messages = await receive()
             except MessageTooLong as why:
-                self._too_long(why)
+                self._unreadable.too_long(why)
                 continue
             except OSError as why:
                 return f"the connection broke: {why}"
@@ -66,72 +81,122 @@ class Reading:
                 self._left -= size
             self._go_on()
             if inbox.is_full:
-                await self._wait_for(inbox.room)
+                await self._wait_for_inbox()
             if core.outbox.owed > OWED:
                 await core.outbox.room()
 
-    async def _wait_for(self, room: Callable[[], Coroutine[Any, Any, None]]) -> bool:
-        """Wait for room; say whether there is some, or else the peer is gone and what it left has to be read first.
+    async def _wait_for_inbox(self) -> None:
+        inbox = self._core.inbox
+        if inbox.wanted and inbox.is_flooded:
+            self._core.outbox.let_go_on()
+            self._core.calls.give_up_running(
+                lambda call: MessageError(
+                    "The response may be behind more notifications than can wait for the handler that made the call",
+                    id=call.id,
+                    method=call.method,
+                )
+            )
+        await self._wait_for(inbox.room)
 
-        A handler that is stuck must not hide the end of the connection.
+    async def _wait_for(self, room: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Wait for room; False where there is none, but the peer is gone and what it left is still to be read.
+
+        A handler that is stuck must not hide the end of the connection: raises `_Stuck` once that was read as far as
+        it may be, and for as long as `grace` no handler has ended.
         """
+        core = self._core
+        clock = asyncio.get_running_loop().time
+        handled, since = core.inbox.handled, clock()
         while not self._is_gone or self._left <= 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await room()
                     return True
-            self._is_gone = bool(getattr(self._core.transport, "is_gone", False))
+            self._is_gone = bool(getattr(core.transport, "is_gone", False))
+            if core.inbox.handled != handled:
+                handled, since = core.inbox.handled, clock()
+            elif self._is_gone and self._left <= 0 and clock() - since >= core.options.grace:
+                raise _Stuck
         return False
 
     async def _read_all(self, messages: Any) -> None:
         core, side = self._core, self._side
         decode, method_of = side.decode, core.calls.method_of
-        unknown, on_skip = core.options.unknown, core.options.on_skip
+        unknown, on_skip = core.options.unknown, self._on_skip
+        unreadable = self._unreadable
         notified, put = self._handlers.notifications.get, core.inbox.queue.append
         for data in messages:
+            if unreadable.is_flood and len(data) < SHORTEST:
+                unreadable.count()
+                continue
             try:
                 message = decode(data, method_of=method_of, unknown=unknown, on_skip=on_skip)
             except MessageError as why:
                 if data.lstrip()[:1] == b"[":
                     await self._batch(data)
                 else:
-                    self._misfit(why, None, data)
+                    await self._failed(why, None, data)
                 continue
-            except Exception as why:
-                self._core.tell(Problem(kind=ProblemKind.HOOK, detail=f"on_skip raised {named(why)}", error=why))
-                continue
+            except ENDS:
+                raise
+            except BaseException as why:
+                message = await self._decoded_again(why, data)
+                if message is None:
+                    continue
             handler = notified(message.__class__)
             if handler is not None:
                 put((handler, message.params))
             else:
-                await self._other(message, None)
+                await self._dispatch(message, None, len(data), _Answers(data))
+
+    async def _decoded_again(self, why: BaseException, data: bytes) -> Any:
+        """Decode a message once more, whose repairs the listener of the package did not take; None where it failed."""
+        core = self._core
+        core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
+        options = {"method_of": core.calls.method_of, "unknown": core.options.unknown, "on_skip": self._on_skip}
+        try:
+            return unheard(lambda: self._side.decode(data, **options))
+        except MessageError as failed:
+            await self._failed(failed, None, data)
+        return None
 
     async def _batch(self, data: bytes) -> None:
-        core, side = self._core, self._side
-        options = core.options
+        core = self._core
         try:
-            parts = side.decode_batch(
-                data, method_of=core.calls.method_of, unknown=options.unknown, on_skip=options.on_skip
-            )
+            parts = self._decoded_batch(data)
         except MessageError as why:
             if why.batch is None:
-                self._misfit(why, None, data)
+                await self._failed(why, None, data)
                 return
             parts = why.batch
-        answered = (*self._handlers.requests, *side.requests, side.extension_request)
-        due = sum(isinstance(p, answered) or (isinstance(p, MessageError) and p.reply is not None) for p in parts)
-        sink = Sink(core.outbox, due, [])
+        self._unreadable.line = data
+        answers = _Answers(data)
+        reply = BatchReply(core.outbox)
+        size = len(data) // len(parts)
         for part in parts:
             handler = self._handlers.notifications.get(part.__class__)
             if isinstance(part, MessageError):
-                self._misfit(part, sink)
+                await self._failed(part, reply, b"" if part.part is None else bytes(part.part))
             elif handler is not None:
                 core.inbox.queue.append((handler, part.params))
             else:
-                await self._other(part, sink)
+                await self._dispatch(part, reply, size, answers)
+        reply.done()
+        self._unreadable.line = b""
 
-    async def _other(self, message: Any, sink: Sink | None) -> None:
-        """Take what is no notification of the protocol."""
+    def _decoded_batch(self, data: bytes) -> list[Any]:
+        core = self._core
+        options = {"method_of": core.calls.method_of, "unknown": core.options.unknown, "on_skip": self._on_skip}
+        try:
+            return self._side.decode_batch(data, **options)
+        except (MessageError, *ENDS):
+            raise
+        except BaseException as why:
+            core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
+            return unheard(lambda: self._side.decode_batch(data, **options))
+
+    async def _dispatch(self, message: Any, batch: BatchReply | None, size: int, answers: "_Answers") -> None:
+        """Take everything except protocol notifications that the handler takes."""
         side, core = self._side, self._core
         kind = message.__class__
         if kind is side.response:
@@ -141,19 +206,68 @@ class Reading:
         elif kind is side.cancel:
             core.requests.cancel(message.params.request_id)
         elif kind in side.requests:
-            await self._request(message, self._handlers.requests.get(kind), message.params, sink)
+            if not self._is_response(message, answers):
+                handler = self._handlers.requests.get(kind)
+                await self._request(message.id, message.method, handler, message.params, batch, size)
         elif kind is side.extension_request:
-            hook = self._handlers.extension_request
-            handler = None if hook is None else _spread(hook)
-            await self._request(message, handler, (message.method, given(message.params)), sink)
+            if not self._is_response(message, answers):
+                await self._hooked(message.id, message.method, self._handlers.extension_request, message.params, batch)
         elif kind is side.extension_notification and self._handlers.extension_notification is not None:
             deed = _spread(self._handlers.extension_notification)
             core.inbox.queue.append((deed, (message.method, given(message.params))))
 
-    async def _request(self, message: Any, handler: Any, params: Any, sink: Sink | None) -> None:
+    async def _hooked(self, request_id: Any, method: str, hook: Any, params: Any, batch: BatchReply | None) -> None:
+        """Take a request whose params stay raw."""
+        handler = None if hook is None else _spread(hook)
+        raw = given(params)
+        await self._request(request_id, method, handler, (method, raw), batch, len(bytes(raw)))
+
+    async def _failed(self, why: MessageError, batch: BatchReply | None, data: bytes) -> None:
+        """Settle a message that could not be read, unless this side can make something of it all the same.
+
+        A message of a method outside the schema goes to the hook for those, and an `initialize` of another version of
+        the protocol to its handler, which answers with a version that this side speaks.
+        """
+        if why.method == INITIALIZE and why.code == INVALID_PARAMS and self._side.initialize_of is not None:
+            version = other_version(data, self._side.versions)
+            if version is not None:
+                await self._initialize(why.id, self._side.initialize_of(version), batch, len(data))
+                return
+        if why.code == METHOD_NOT_FOUND and why.method and why.method not in self._side.methods:
+            frame = frame_of(data)
+            params = frame.params if frame is not None else UNSET
+            if why.reply is not None and self._handlers.unknown_request is not None:
+                await self._hooked(why.id, why.method, self._handlers.unknown_request, params, batch)
+                return
+            if why.reply is None and self._handlers.unknown_notification is not None:
+                deed = _spread(self._handlers.unknown_notification)
+                self._core.inbox.queue.append((deed, (why.method, given(params))))
+                return
+        self._unreadable.failed(why, batch, data)
+
+    async def _initialize(self, request_id: Any, params: Any, batch: BatchReply | None, size: int) -> None:
+        handlers, requests = self._handlers.requests, self._side.requests
+        kind = next(kind for kind in requests if kind.__struct_config__.tag == INITIALIZE)
+        await self._request(request_id, INITIALIZE, handlers.get(kind), params, batch, size)
+
+    def _is_response(self, message: Any, answers: "_Answers") -> bool:
+        """Whether what reads as a request also has a result, and the id of a call under way: that call fails."""
+        call = self._core.calls.pending.get(message.id)
+        if call is None or message.id not in answers.ids():
+            return False
+        problem = "A response that names a method"
+        why = MessageError(problem, id=call.id, method=call.method, code=INVALID_REQUEST)
+        self._unreadable.failed(why, None, b"")
+        return True
+
+    async def _request(
+        self, request_id: Any, method: str, handler: Any, params: Any, batch: BatchReply | None, size: int
+    ) -> None:
         core = self._core
+        if batch is not None:
+            batch.expect()
         if handler is None:
-            self._refuse(message.id, MethodNotFound(data=message.method), sink)
+            core.owe(core.writer.refusal(request_id, method, MethodNotFound(data=method)), batch, is_expected=True)
             return
         # A cancellation may come behind, so reading goes on for long. While handlers wait for answers of the peer, it
         # has to go on for ever, and what cannot be held is refused.
@@ -162,10 +276,23 @@ class Reading:
             core.calls.added = core.requests.release
             if not await self._wait_for(core.requests.room):
                 break
-        request = Incoming(message.id, message.method, handler, params, sink)
-        if core.requests.accept(request):
+        request = PendingRequest(request_id, method, handler, params, self._mismatch(method), size, batch)
+        accepted = core.requests.accept(request)
+        if isinstance(accepted, RequestError):
+            core.owe(core.writer.refusal(request_id, method, accepted), batch, is_expected=True)
+        elif accepted:
             self._fresh.append(request)
             core.inbox.queue.append((core.requests.begin, request))
+
+    def _mismatch(self, method: str) -> Callable[[Any], str | None]:
+        """Give what says why a value is not a result of a method."""
+        found = self._mismatches.get(method)
+        if found is None:
+            known = self._side.methods.get(method)
+            kind = None if known is None else known.response
+            found = _anything if kind is None else self._core.checking(kind)
+            self._mismatches[method] = found
+        return found
 
     def _go_on(self) -> None:
         """Have what was read handled.
@@ -178,7 +305,10 @@ class Reading:
             fresh, self._fresh = self._fresh, []
             asyncio.get_running_loop().call_soon(self._start, fresh)
 
-    def _start(self, requests: list[Incoming]) -> None:
+    def _start(self, requests: list[PendingRequest]) -> None:
+        if self._core.inbox.is_settling:  # those who wait for an answer that came before come first
+            asyncio.get_running_loop().call_soon(self._start, requests)
+            return
         for request in requests:
             self._core.requests.start(request)
 
@@ -189,58 +319,34 @@ class Reading:
             core.calls.deliver(call, result)
         elif request_id is None:
             detail = f"The peer could not read a message of this side: {result}"
-            core.tell(Problem(kind=ProblemKind.REFUSED, detail=detail, error=result))
-        elif not core.calls.was_abandoned(request_id):
+            self._unreadable.tell(Problem(kind=ProblemKind.REFUSED, detail=detail, error=result))
+        elif not core.calls.was_abandoned(request_id) and not self._unreadable.answered_alike(request_id):
             detail = "A response to no call that is under way"
-            core.tell(Problem(kind=ProblemKind.UNKNOWN_RESPONSE, detail=detail, id=request_id))
+            self._unreadable.tell(Problem(kind=ProblemKind.UNKNOWN_RESPONSE, detail=detail, id=request_id))
 
-    def _misfit(self, why: MessageError, sink: Sink | None, data: bytes = b"") -> None:
-        """Give a message that could not be read its answer; noise is told with its beginning."""
-        core = self._core
-        if why.reply is not None:
-            self._reply(encode(why.reply), sink)
-        elif why.id is not None:  # only a response has an id and no answer
-            call = core.calls.take(why.id)
-            if call is not None:
-                core.calls.deliver(call, why)
-            elif core.calls.was_abandoned(why.id):
-                return
-        kind = ProblemKind.UNREADABLE
-        if why.code in (None, INVALID_PARAMS):
-            kind = ProblemKind.UNFIT
-        elif why.code == METHOD_NOT_FOUND:
-            kind = ProblemKind.UNKNOWN_METHOD
-        detail = str(why)
-        if why.code == PARSE_ERROR and data:
-            begin = data[:BEGIN].decode("utf-8", errors="replace")
-            detail += f", in {begin!r}{'…' * (len(data) > BEGIN)}"
-        core.tell(Problem(kind=kind, detail=detail, id=why.id, method=why.method, error=why))
 
-    def _too_long(self, why: MessageTooLong) -> None:
-        """Refuse a message that was too long, or fail the call that it answers, as far as its beginning tells."""
-        core = self._core
-        head = why.start[: why.start.find(b"{", 1) + 1 or None]  # only its own keys, not those of its parts
-        found = _ID.search(head)
-        request_id = msgspec.json.decode(found[1]) if found is not None else None
-        if b'"method"' in head or b'"params"' in head or found is None:
-            # What has no id may be a notification, but whoever sent that should know, too.
-            self._refuse(request_id, InvalidRequest(data=str(why)), None)
-        else:
-            call = core.calls.take(request_id)
-            if call is not None:
-                core.calls.deliver(call, MessageError(str(why), id=request_id, method=call.method))
-        core.tell(Problem(kind=ProblemKind.UNREADABLE, detail=str(why), id=request_id, error=why))
+class _Answers:
+    """The ids of those messages of a line that have a method and, beside it, a result or an error."""
 
-    def _refuse(self, request_id: Any, error: RequestError, sink: Sink | None) -> None:
-        self._reply(_wire.refusal(request_id, error), sink)
+    __slots__ = ("_data", "_ids")
 
-    def _reply(self, data: bytes, sink: Sink | None) -> None:
-        outbox = self._core.outbox
-        if sink is None:
-            outbox.put(data)
-        else:
-            sink.add(data)
-        outbox.owed += len(data)
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._ids: set[Any] | None = None
+
+    def ids(self) -> set[Any]:
+        """Find them, once: only a request with the id of a call under way asks."""
+        if self._ids is None:
+            self._ids = set()
+            if b'"result"' in self._data or b'"error"' in self._data:
+                parts = messages_of(self._data)[0] if self._data.lstrip()[:1] == b"[" else [Raw(self._data.lstrip())]
+                frames = filter(None, (frame_of(bytes(part)) for part in parts if is_object(part)))
+                self._ids = {f.id for f in frames if type(f.id) in (int, str) and not f.has_usable_method}
+        return self._ids
+
+
+def _anything(_: Any) -> None:
+    return None
 
 
 def _spread(hook: Callable[..., Any]) -> Callable[[Any], Any]:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .._framing import START
+from .._portable import Portable
 
 
-class MessageTooLong(ValueError):
+class MessageTooLong(Portable, ValueError):
     """The peer sent a message that outgrew the transport's limit; the message is lost, and the transport goes on.
 
     `limit` is in bytes; `start` is the message's beginning, as far as the transport kept it.

@@ -162,6 +162,8 @@ class Questions:
         self._sessions = _Sessions(turn.cancelled, tell)
         self._prompts: Counter[Any] = Counter()
         self._cancelled: set[Any] = set()
+        self._abandoned: Counter[Any] = Counter()
+        """Of each session, the prompts that were given up and whose turns may still run at the agent."""
         self.wrappers = {turn.asked: self._asked}
         if turn.idle is not None:
             self.wrappers[turn.update] = self._updated
@@ -169,6 +171,7 @@ class Questions:
     async def during(self, session: Any, answer: Awaitable[Any]) -> Any:
         """Wait for the answer to a prompt."""
         self._cancelled.discard(session)
+        self._abandoned.pop(session, None)
         self._prompts[session] += 1
         try:
             return await answer
@@ -176,7 +179,21 @@ class Questions:
             self._prompts[session] -= 1
             if not self._prompts[session]:
                 del self._prompts[session]
-                if self.turn.idle is None:
+                if self.turn.idle is None and session not in self._abandoned:
+                    self._cancelled.discard(session)
+
+    def abandon(self, session: Any) -> None:
+        """Cancel the turn of a prompt that was given up: its questions are answered until it has ended."""
+        self._abandoned[session] += 1
+        self.cancel(session)
+
+    def ended(self, session: Any) -> None:
+        """Hear that the turn of a prompt that was given up has ended."""
+        if session in self._abandoned:
+            self._abandoned[session] -= 1
+            if self._abandoned[session] <= 0:
+                del self._abandoned[session]
+                if self.turn.idle is None and session not in self._prompts:
                     self._cancelled.discard(session)
 
     def cancel(self, session: Any) -> None:

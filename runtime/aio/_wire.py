@@ -1,11 +1,19 @@
-"""The text of messages, put together around params and results without an object for each frame."""
+"""The text of messages, put together around params and results without an object for each envelope."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import UNSET
 
 from .._codec import NEWLINE, RETURN, encode, one_line
-from .._errors import RequestError
+from .._errors import InternalError, RequestError
+from .._outgoing import encode_replacing
+from .._printable import printable
+from ._problems import Problem, ProblemKind
+
+LONGEST = 300
+"""The longest text, in characters, that is made of what a handler gave instead of a text."""
+_CODES = range(-(2**31), 2**31)
 
 
 def notification_head(method: str) -> bytes:
@@ -13,45 +21,95 @@ def notification_head(method: str) -> bytes:
     return b'{"jsonrpc":"2.0","method":%b,"params":' % encode(method)
 
 
-def notification(head: bytes, params: Any) -> bytes:
-    """Write a notification; what is no JSON raises as `encode` does."""
-    return _line(b"%b%b}" % (head, encode(params)))
-
-
-def extension_notification(method: str, params: Any) -> bytes:
-    """Write a notification outside the protocol; UNSET params are left out."""
-    if params is UNSET:
-        return b'{"jsonrpc":"2.0","method":%b}' % encode(method)
-    return notification(notification_head(method), params)
-
-
 def request_tail(method: str) -> bytes:
     """Write what comes between the id of a request and its params."""
     return b',"method":%b,"params":' % encode(method)
 
 
-def request(request_id: int, tail: bytes, params: Any) -> bytes:
-    """Write a request, without params where they are UNSET; what is no JSON raises as `encode` does."""
-    if params is UNSET:
-        return b'{"jsonrpc":"2.0","id":%d%b}' % (request_id, tail.removesuffix(b',"params":'))
-    return _line(b'{"jsonrpc":"2.0","id":%d%b%b}' % (request_id, tail, encode(params)))
+class Writer:
+    """Writes messages, and tells of what could not go out as it was given.
+
+    A lone surrogate, which no JSON text can hold, goes out as U+FFFD. Params that are not JSON raise as `encode` does;
+    an answer to a request is always written.
+    """
+
+    __slots__ = ("_tell",)
+
+    def __init__(self, tell: Callable[[Problem], None]) -> None:
+        """Keep whom to tell."""
+        self._tell = tell
+
+    def notification(self, head: bytes, method: str, params: Any) -> bytes:
+        """Write a notification; UNSET params are left out."""
+        if params is UNSET:
+            return head.removesuffix(b',"params":') + b"}"
+        return _line(b"%b%b}" % (head, self._sent(params, method)))
+
+    def request(self, request_id: int, tail: bytes, method: str, params: Any) -> bytes:
+        """Write a request; UNSET params are left out."""
+        if params is UNSET:
+            return b'{"jsonrpc":"2.0","id":%d%b}' % (request_id, tail.removesuffix(b',"params":'))
+        return _line(b'{"jsonrpc":"2.0","id":%d%b%b}' % (request_id, tail, self._sent(params, method)))
+
+    def response(self, request_id: Any, method: str, result: Any) -> bytes:
+        """Write the answer to a request; a result that is not JSON raises as `encode` does."""
+        body, replaced = encode_replacing(result)
+        if replaced:
+            self._tell_handler(request_id, method, f"gave text with lone surrogates ({', '.join(replaced)})", None)
+        return _line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), body))
+
+    def refusal(self, request_id: Any, method: str | None, error: RequestError) -> bytes:
+        """Write the refusal of a request, whatever the error holds; what it should not hold is left out and told."""
+        body, problem = _error_body(error)
+        try:
+            text, replaced = encode_replacing(body)
+            if replaced:
+                problem = f"text with lone surrogates ({', '.join(replaced)})"
+        except Exception:  # whatever it is, the request must be answered
+            body.pop("data", None)
+            text, problem = encode_replacing(body)[0], "data that is not JSON"
+        if problem is not None:
+            self._tell_handler(request_id, method, f"raised a {_name(error)} with {problem}", error)
+        return _line(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (encode(request_id), text))
+
+    def _sent(self, params: Any, method: str) -> bytes:
+        body, replaced = encode_replacing(params)
+        if replaced:
+            detail = f"Lone surrogates in the params of {method} were replaced by U+FFFD: {', '.join(replaced)}"
+            self._tell(Problem(kind=ProblemKind.REPLACED, detail=detail, method=method))
+        return body
+
+    def _tell_handler(self, request_id: Any, method: str | None, what: str, error: BaseException | None) -> None:
+        detail = f"The handler of {method} {what}"
+        self._tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request_id, method=method, error=error))
 
 
-def response(request_id: Any, result: Any) -> bytes:
-    """Write the answer to a request; what is no JSON raises as `encode` does."""
-    return _line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encode(result)))
+def _error_body(error: RequestError) -> tuple[dict[str, Any], str | None]:
+    """Make the error object, and say what of the exception is not what an error object may hold."""
+    code: Any = getattr(error, "code", None)
+    message: Any = getattr(error, "message", None)
+    data: Any = getattr(error, "data", None)
+    problem: str | None = None
+    if not isinstance(message, str):
+        problem, message = f"a message that is a {_name(message)}, not text", _text_of(message)
+    if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
+        problem = f"a code that is not an int32 but {_text_of(code)!r}"
+    body: dict[str, Any] = {"code": InternalError.code if problem else int(code), "message": message}
+    if data is not None:
+        body["data"] = data
+    return body, problem
 
 
-def refusal(request_id: Any, error: RequestError) -> bytes:
-    """Write the refusal of a request; data that is no JSON is left out."""
-    body = {"code": error.code, "message": error.message}
-    if error.data is not None:
-        body["data"] = error.data
+def _text_of(value: Any) -> str:
     try:
-        text = encode(body)
-    except Exception:  # whatever it is, the request must be answered
-        text = encode({"code": error.code, "message": error.message})
-    return _line(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (encode(request_id), text))
+        text = str(value)
+    except Exception:
+        text = ""
+    return printable(text[:LONGEST]) or _name(value)
+
+
+def _name(value: object) -> str:
+    return type(value).__name__
 
 
 def _line(data: bytes) -> bytes:

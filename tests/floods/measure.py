@@ -73,9 +73,12 @@ def measured(name: str) -> Figures:
     """Run a flood in a fresh process, so that its peak of memory is its own; raise what it raised."""
     command = [sys.executable, "-m", "tests.floods", "--one", name]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'generated'}{os.pathsep}{ROOT}"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"the flood {name} was not over after {TIMEOUT:.0f} s") from None
     if done.returncode:
         raise AssertionError(f"the flood {name} failed: {done.stderr[-4000:]}")
     return Figures(**json.loads(done.stdout.splitlines()[-1]))

@@ -7,14 +7,15 @@ import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType
 
 from .._errors import MessageError
-from .._frames import Frame
+from .._frames import Frame, frame_by_parts
 from .._repair import Skipped, cut
 from .clock import Moment, between
-from .entries import OTHER, Entry, NoEntry, Side, read_entry
+from .entries import OTHER, Entry, NoEntry, Side, read_entry, without_tail
 from .lines import LIMIT, Line
 from .pending import Asked, Pending
 from .schemas import LABELS, label_for, schema
-from .unknowns import unknowns
+from .titles import Titles
+from .unknowns import Key, unknowns
 
 Kind = Literal["request", "notification", "response", "error", "invalid", "broken"]
 PARSE_ERROR, METHOD_NOT_FOUND = -32700, -32601
@@ -47,7 +48,9 @@ class Seen(Struct, gc=False):
 
     `part` is the place in a batch, from 0. `kind` is "invalid" for JSON that is no message, "broken" for what is no
     JSON; both have a `problem`, and so has a message whose content does not fit. `asked` is the request that a response
-    answers, `latency` the seconds between them. `message` is what was decoded.
+    answers, `latency` the seconds between them. `message` is what was decoded. `connection` counts the connections of
+    the log, from 1: each `initialize` begins one. `title` is that of the tool call which a message is about, as far as
+    an earlier one has told it and this one does not.
     """
 
     line: int
@@ -60,13 +63,23 @@ class Seen(Struct, gc=False):
     id: Any = UNSET
     method: str | None = None
     session: str | None = None
+    connection: int = 1
+    title: str | None = None
     label: str = ""
     asked: Asked | None = None
     latency: float | None = None
     message: Any = None
     repairs: list[Skipped] = []
     unknown: list[tuple[str, str]] = []
+    undeclared: list[tuple[str, str]] = []
+    """Paths of keys that the schema does not declare, and the keys."""
     problem: Problem | None = None
+
+    @property
+    def session_name(self) -> str:
+        """The session as it is shown: those of a later connection are others, even under the same id."""
+        later = f", connection {self.connection}" if self.connection > 1 else ""
+        return f"{self.session or ''}{later}"
 
     @property
     def is_answer(self) -> bool:
@@ -75,9 +88,10 @@ class Seen(Struct, gc=False):
 
     @property
     def is_odd(self) -> bool:
-        """Whether there is something to look at: a problem, a repair, an unknown part, a refusal, no request."""
+        """Whether there is something to look at: a problem, a repair, an unknown part or key, a refusal, no request."""
         unpaired = self.is_answer and self.asked is None
-        return self.problem is not None or unpaired or self.kind == "error" or bool(self.repairs or self.unknown)
+        found = self.repairs or self.unknown or self.undeclared
+        return self.problem is not None or unpaired or self.kind == "error" or bool(found)
 
 
 class Conversation:
@@ -86,6 +100,9 @@ class Conversation:
     def __init__(self, home: Side = "client", label: str | None = None) -> None:
         """Start where nothing has been said yet."""
         self.pending = Pending()
+        self.connection = 1
+        self._titles = Titles()
+        self._begun = False
         self.negotiated: int | None = None
         """The protocol version that an `initialize` has settled."""
         self.label = label or label_for(1)
@@ -107,12 +124,18 @@ class Conversation:
             sender = self._home if entry.outward else OTHER[self._home]
         if entry.body.startswith(b"["):
             return self._batch(line, entry, sender)
-        return (self._one(line, entry.body, None, sender, entry.moment),)
+        try:
+            return (self._one(line, entry.body, None, sender, entry.moment),)
+        except NoEntry as why:
+            return (_broken(line, str(why), entry.moment),)
 
     def _batch(self, line: Line, entry: Entry, sender: Side | None) -> Iterator[Seen]:
         try:
-            parts = _BATCH.decode(entry.body)
-        except (DecodeError, RecursionError) as why:
+            try:
+                parts = _BATCH.decode(entry.body)
+            except DecodeError:
+                parts = _BATCH.decode(without_tail(entry.body) or entry.body)
+        except (DecodeError, NoEntry, RecursionError) as why:
             yield _broken(line, _no_json(why, line), entry.moment)
             return
         if not parts:
@@ -122,11 +145,12 @@ class Conversation:
             yield self._one(line, bytes(part), index, sender, entry.moment)
 
     def _one(self, line: Line, body: bytes, part: int | None, sender: Side | None, when: Moment | None) -> Seen:
-        seen = Seen(line.number, part, len(body), body, "invalid", sender, when)
         try:
             frame = _FRAME.decode(body)
         except (DecodeError, RecursionError):
-            frame = Frame()  # the reader will say what is wrong
+            body = body if part is not None else without_tail(body) or body
+            frame = _frame(body)
+        seen = Seen(line.number, part, len(body), body, "invalid", sender, when, connection=self.connection)
         if frame.id is None or type(frame.id) in (int, str):
             seen.id = frame.id
         if isinstance(frame.method, str):
@@ -138,23 +162,38 @@ class Conversation:
             self._answer(seen, frame)
         else:
             self._decode(seen, None)
+            self._look_inside(seen, frame)
         if seen.problem is not None and seen.problem.code == PARSE_ERROR:
             seen.kind, seen.raw = "broken", body if part is not None else line.data or b""
             if not line.ended:
                 seen.problem = Problem(f"{seen.problem.message} (the last line, which has no end)", code=PARSE_ERROR)
-        if seen.message is not None:
-            seen.unknown = unknowns(seen.message)
+        if seen.kind != "broken":
+            self._begun = True
+            found = unknowns(seen.message, body, seen.repairs)
+            if found:
+                seen.unknown = [(path, what) for path, what in found if not isinstance(what, Key)]
+                seen.undeclared = [(path, str(what)) for path, what in found if isinstance(what, Key)]
         return seen
+
+    def _look_inside(self, seen: Seen, frame: Frame) -> None:
+        """Say that an object without a message of its own holds one where nobody looks for it."""
+        problem = seen.problem
+        if frame.jsonrpc is UNSET and problem is not None and problem.code != PARSE_ERROR and b"jsonrpc" in seen.raw:
+            hint = "a message stands deeper inside; each has to be on a line of its own, or under a key of the guide"
+            seen.problem = Problem(f"{problem.message} (hint: {hint})", problem.path, problem.code)
 
     def _call(self, seen: Seen, frame: Frame) -> None:
         peeked = _peek(frame.params)
         if seen.method == "initialize":
             self._greeting(peeked.protocol_version, seen.line)
+            seen.connection = self.connection
         if isinstance(peeked.session_id, str):
             seen.session = cut(peeked.session_id)
         if seen.sender is None:
             seen.sender = self._who_sends(seen.method or "", peeked.request_id)
         self._decode(seen, None)
+        if seen.session is not None and seen.message is not None:
+            seen.title = self._titles.learn(seen.message, seen.session)
         if seen.problem is not None and seen.problem.code == METHOD_NOT_FOUND:
             self._explain(seen)
         if (
@@ -168,6 +207,8 @@ class Conversation:
     def _greeting(self, version: Any, line: int) -> None:
         """A new connection begins: what was asked in the last one will not be answered any more."""
         self.pending.restart(line)
+        self._titles.restart()
+        self.connection += self._begun
         self.negotiated = None
         if not self._fixed and type(version) is int:
             self.label = label_for(version)
@@ -240,6 +281,14 @@ class Conversation:
             other = next((label for label in LABELS if method in schema(label).methods), None)
             hint = f" to {self.label} (--schema {other} knows it)" if other is not None else f" to {self.label}"
             seen.problem = Problem(f"Unknown method {cut(method)!r}{hint}", "$.method", METHOD_NOT_FOUND)
+
+
+def _frame(body: bytes) -> Frame:
+    """Read what can be read of a frame; the reader will say what is wrong."""
+    try:
+        return frame_by_parts(body)
+    except (DecodeError, RecursionError):
+        return Frame()
 
 
 def _peek(raw: Raw | UnsetType) -> _Peek:

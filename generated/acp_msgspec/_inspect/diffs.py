@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from .conversation import Seen
+from .titles import tool_call_of
 from .updates import kind_of
 
 Mark = Literal["+", "-", " ", "@"]
@@ -39,22 +40,9 @@ def contents(seen: Seen) -> list[Any]:
     """List the content of the tool call that a message is about."""
     params = getattr(seen.message, "params", None)
     of_chunk = getattr(getattr(params, "update", None), "content", None)
-    call = tool_call_of(seen)
+    call = tool_call_of(seen.message)
     found = of_chunk if call is None else getattr(call, "content", None)
     return [*found] if isinstance(found, list) else [found] if found else []  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-
-
-def tool_call_of(seen: Seen) -> Any:
-    """Find the tool call (or the update of one) that a message is about; None where it is about none."""
-    params = getattr(seen.message, "params", None)
-    subject = getattr(params, "subject", None)
-    places = (
-        getattr(params, "update", None),
-        getattr(params, "tool_call", None),
-        getattr(subject, "tool_call", None),
-        subject,
-    )
-    return next((it for it in places if getattr(it, "tool_call_id", None) is not None), None)
 
 
 def _diff(item: Any) -> FileDiff | None:

@@ -57,7 +57,7 @@ class PageView:
         self._number += 1
         self._introduce(seen)
         if seen.session is not None and len(self._sessions) < 100:
-            self._sessions[seen.session] = self._sessions.get(seen.session, 0) + 1
+            self._sessions[seen.session_name] = self._sessions.get(seen.session_name, 0) + 1
         call = self._calls.add(seen)
         made = row(seen, call, whole=self._size < _BUDGET)
         self._size += len(made)

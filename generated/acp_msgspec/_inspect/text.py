@@ -8,8 +8,9 @@ from msgspec import UNSET
 from .._printable import printable
 from .clock import lasting
 from .conversation import Seen
+from .pending import LISTED
 from .summaries import summary
-from .tally import Places, Totals
+from .tally import Places, Totals, UndeclaredKey
 from .words import brief, identified, many, sized
 
 
@@ -36,6 +37,8 @@ _ARROWS = {"client": ("→", "⇢"), "agent": ("←", "⇠"), None: ("·", "·")
 _ASCII = {"client": ("->", "~>"), "agent": ("<-", "<~"), None: ("..", "..")}
 _KINDS = {"error": ("error response",), "invalid": ("value that is no message", "values that are no message")}
 _METHOD = 30  # columns
+_MOST = 50  # remarks of one kind on one message
+_MOST_KEYS = 8
 
 
 class TextView:
@@ -46,7 +49,7 @@ class TextView:
         self._out = write
         self._style = style
         self._arrows = _ARROWS if style.unicode else _ASCII
-        self._sessions: dict[str, str] = {}
+        self._sessions: dict[tuple[int, str], str] = {}
         self._several = False
         self._timed = False
 
@@ -57,11 +60,16 @@ class TextView:
         if seen.problem is not None:
             path = "" if seen.problem.path == "$" else f"{seen.problem.path}: "
             lines.append(self._note("!", f"{path}{seen.problem.message}", "red"))
-        for repair in seen.repairs:
+        for repair in seen.repairs[:_MOST]:
             done = "default taken" if repair.action == "default" else "item dropped"
             lines.append(self._note("~", f"{repair.path}: {done}: {repair.error}", "yellow"))
-        for path, what in seen.unknown:
+        for path, what in seen.unknown[:_MOST]:
             lines.append(self._note("?", f"{path}: {what}", "magenta"))
+        for path, _ in seen.undeclared[:_MOST]:
+            lines.append(self._note("?", f"{path}: undeclared key", "magenta"))
+        left_out = sum(max(len(found) - _MOST, 0) for found in (seen.repairs, seen.unknown, seen.undeclared))
+        if left_out:
+            lines.append(self._note("?", f"and {left_out:,} more", "magenta"))
         if seen.is_answer and seen.asked is None:
             lines.append(self._note("?", "answers no request that was seen", "magenta"))
         self._write("".join(lines))
@@ -98,12 +106,14 @@ class TextView:
         """Name the session of a message, once the log is known to have several."""
         if seen.session is None:
             return ""
-        if seen.session not in self._sessions:
+        key = (seen.connection, seen.session)
+        if key not in self._sessions:
             if len(self._sessions) > 1000:
                 self._sessions.clear()
             self._several = self._several or bool(self._sessions)
-            self._sessions[seen.session] = f"  ({printable(brief(seen.session, 24))})"
-        return self._sessions[seen.session] if self._several else ""
+            later = f", connection {seen.connection}" if seen.connection > 1 else ""
+            self._sessions[key] = f"  ({printable(brief(seen.session, 24))}{later})"
+        return self._sessions[key] if self._several else ""
 
     def _line(self, place: str, arrow: str, columns: str, colour: str, used: int) -> str:
         room = self._style.width - used - len(arrow) - 3
@@ -129,6 +139,7 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
     of = f"{totals.shown:,} of " if totals.shown != totals.messages + totals.broken.number else ""
     took = f" in {lasting(totals.seconds)}" if totals.seconds else ""
     sessions = f", {many(totals.sessions, 'session')}" if totals.sessions else ""
+    sessions += f", {many(totals.connections, 'connection')}" if totals.connections > 1 else ""
     found = f"{many(totals.messages, 'message')} in {many(totals.lines, 'line')}"
     yield f"{of}{found}, {sized(totals.bytes)}{took}{sessions}", "bold"
     told = [many(number, *_KINDS.get(kind, (kind,))) for kind, number in totals.kinds.items() if number]
@@ -140,7 +151,8 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
         yield f"  {', '.join(sent)}", ""
         methods = [f"{printable(name)} {number:,}" for name, number in totals.methods.items()]
         more = f", and {len(methods) - 8} more" if len(methods) > 8 else ""
-        yield f"  {', '.join(methods[:8])}{more}", ""
+        if methods:
+            yield f"  {', '.join(methods[:8])}{more}", ""
     version = totals.protocol_version
     settled = "no version was settled" if version is None else f"protocol version {version} was settled"
     yield f"  read as {totals.schema} ({settled})", ""
@@ -160,8 +172,16 @@ def closing(totals: Totals, arrows: dict[str | None, tuple[str, str]] = _ARROWS)
         if places.number:
             one, _, several = what.partition("|")
             yield f"  {many(places.number, one, several)}: {_lines(places)}", colour
+    if totals.undeclared:
+        listed = ", ".join(
+            f"{printable(brief(found.key, 40)) or '(empty)'} {found.number:,} ({_lines(found, 3)})"
+            for found in totals.undeclared[:_MOST_KEYS]
+        )
+        more = f", and {len(totals.undeclared) - _MOST_KEYS} more" if len(totals.undeclared) > _MOST_KEYS else ""
+        yield f"  {many(len(totals.undeclared), 'undeclared key')}: {listed}{more}", "magenta"
 
 
-def _lines(places: Places) -> str:
-    more = ", …" if places.number > len(places.lines) and len(places.lines) >= 10 else ""
-    return f"line{'s' if len(places.lines) > 1 else ''} {', '.join(map(str, places.lines))}{more}"
+def _lines(places: Places | UndeclaredKey, most: int = LISTED) -> str:
+    lines = places.lines[:most]
+    more = ", …" if len(places.lines) > most or places.number > len(places.lines) >= LISTED else ""
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}{more}"

@@ -9,15 +9,16 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ._commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
 from ._connection import Connection
 from ._files import Files
 from ._handshake import Handshake, NotAdvertised, UnsupportedVersion
 from ._load import Opened, load_or_new
-from ._permissions import Decision, Permissions, choose
+from ._permissions import Chosen, Decision, Permissions, choose
 from ._problems import ConnectionClosed, Problem, ProblemKind
 from ._process import ProcessTransport, spawn
 from ._stdio import stdio
-from ._terminals import Command, ExitStatus, Terminals
+from ._terminals import Terminals
 from ._transport import MessageTooLong, Transport, memory_pair
 from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
@@ -69,6 +70,7 @@ else:
 __all__ = [
     "Agent",
     "AgentConnection",
+    "Chosen",
     "Client",
     "ClientConnection",
     "Command",
@@ -88,6 +90,8 @@ __all__ = [
     "ProcessTransport",
     "ServesFiles",
     "ServesTerminals",
+    "TerminalEvent",
+    "TerminalSnapshot",
     "Terminals",
     "Transport",
     "UnsupportedVersion",

@@ -8,7 +8,6 @@ from msgspec import UNSET, Raw
 
 from .._layer import Unknown, extension_method
 from .._observe import OnSkip
-from . import _wire
 from ._core import Core, OnMessage, Options
 from ._given import check_given, made_handler
 from ._problems import ConnectionClosed, OnProblem
@@ -16,10 +15,11 @@ from ._reading import Reading
 from ._rules import Rules
 from ._side import Side
 from ._transport import Transport
+from ._wire import notification_head, request_tail
 
 H = TypeVar("H")
 
-CANCEL = _wire.notification_head("$/cancel_request")
+CANCEL = notification_head("$/cancel_request")
 
 
 class Connection(Generic[H]):
@@ -28,7 +28,7 @@ class Connection(Generic[H]):
     `handler` is an object with a coroutine for each method that this end handles, or a function that makes one, given
     this connection (whatever else can be called is taken for such a function); None handles nothing. A missing method
     answers -32601, and one that could not be called as it is raises `TypeError` here. The connection works within
-    `async with`, or `serve`, in one event loop and thread.
+    `async with`, or `serve`, in one event loop and thread: what is called from another one raises `RuntimeError`.
 
     What comes in is handled in this order:
 
@@ -37,6 +37,8 @@ class Connection(Generic[H]):
       unless one of their handlers waits for something.
     - The answer to a call after the handlers of all notifications that came before it, so that whoever awaits a call
       has seen them. The handler of a notification may itself make a call: that answer does not wait for this handler.
+    - What came behind an answer once those who await the call have seen it, also through a task, `asyncio.wait_for`,
+      `asyncio.gather` or a `TaskGroup`: the loop turns ten times in between.
 
     Choices:
 
@@ -49,6 +51,8 @@ class Connection(Generic[H]):
     - `on_message`: called with "in" or "out" and each message, for transcripts.
     - `grace`: for so many seconds the end of the connection waits for handlers and for what is still to be sent.
     - `debug`: sends the traceback of a failed handler to the peer, in the error's data.
+    - `validate`: checks all params and results that this side sends as `acp_msgspec.validate` does. Without it, their
+      classes alone are checked.
     """
 
     side: ClassVar[Side]
@@ -66,6 +70,7 @@ class Connection(Generic[H]):
         on_message: OnMessage | None = None,
         grace: float = 5.0,
         debug: bool = False,
+        validate: bool = False,
     ) -> None:
         """Prepare the connection; nothing is read or sent before `async with`.
 
@@ -81,6 +86,7 @@ class Connection(Generic[H]):
             on_message=on_message,
             grace=grace,
             debug=debug,
+            validate=validate,
         )
         self.transport = transport
         self._core = Core(transport, options)
@@ -137,6 +143,7 @@ class Connection(Generic[H]):
 
     async def wait_closed(self) -> None:
         """Wait until the connection has ended, whoever ends it, and everything that belongs to it with it."""
+        self._check_loop()
         await self._core.done.wait()
 
     async def close(self) -> None:
@@ -147,6 +154,7 @@ class Connection(Generic[H]):
         if not self._core.tasks:
             await self.transport.close()
             return
+        self._check_loop()
         self._core.end("this side closed the connection", is_ours=True)
         if not self._core.is_own(asyncio.current_task()):
             await self.wait_closed()
@@ -157,20 +165,26 @@ class Connection(Generic[H]):
         `force` calls what the peer did not advertise in `initialize`, too. A call that is cancelled or out of time is
         cancelled at the peer as well, and its late answer is dropped.
 
+        `params` may be plain JSON. The result of a method that the schema does not know is raw JSON.
+
+        A `session/prompt` that is cancelled or out of time also sends `session/cancel`, and until that turn has ended
+        the agent's permission requests are answered with `cancelled`.
+
         Raises `RequestError` for an error of the peer, `MessageError` for an answer that does not fit, `TimeoutError`,
-        `NotAdvertised` for what the peer does not support, and `ConnectionClosed` where the connection ended. `params`
-        may be plain JSON; those of `initialize`, `session/prompt` and `session/close` raise `TypeError` if they do not
-        fit, as the connection itself has to understand them.
+        `NotAdvertised` for what the peer does not support, `TypeError` for params of another class, `ConnectionClosed`
+        where the connection ended, and `RuntimeError` in another event loop. Plain JSON is for the peer to refuse, but
+        for the params of `initialize`, `session/prompt` and `session/close`: the connection itself has to understand
+        them, so that those raise `TypeError` if they do not fit.
         """
         rules = self._rules
-        typed = rules.typed(method, params)
+        typed = rules.typed(method, params, is_request=True)
         if rules.gate is not None and not force:
             rules.gate(method, typed)
         tail = self._tails.get(method)
         if tail is None:
-            tail = self._tails[method] = _wire.request_tail(method)
+            tail = self._tails[method] = request_tail(method)
         if method in rules.watched:
-            return await rules.watch(method, typed, self._call(method, tail, params, timeout))
+            return await rules.watch(method, typed, self._call(method, tail, params, timeout, typed))
         return await self._call(method, tail, params, timeout)
 
     async def extension_call(self, method: str, params: Any = UNSET, *, timeout: float | None = None) -> Raw:
@@ -178,7 +192,7 @@ class Connection(Generic[H]):
 
         Raises `ValueError` for another name, and what `call` raises.
         """
-        tail = _wire.request_tail(extension_method(method))
+        tail = request_tail(extension_method(method))
         result: Raw = await self._call(method, tail, params, timeout)
         return result
 
@@ -198,48 +212,63 @@ class Connection(Generic[H]):
 
         Raises `ValueError` for another name, and `ConnectionClosed` where the connection ended.
         """
+        head = notification_head(extension_method(method))
         self._check_open()
-        if self._outbox.put(_wire.extension_notification(extension_method(method), params)):
-            await self._core.inbox.wait_for(self._outbox.room)
+        if self._outbox.put(self._core.writer.notification(head, method, params)):
+            await self._core.inbox.wait_for(self._outbox)
 
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
-        typed = rules.typed(method, params)
+        typed = rules.typed(method, params, is_request=False)
         if rules.gate is not None and not force:
             rules.gate(method, typed)
         head = self._heads.get(method)
         if head is None:
-            head = self._heads[method] = _wire.notification_head(method)
-        data = _wire.notification(head, params)
+            head = self._heads[method] = notification_head(method)
         self._check_open()
+        data = self._core.writer.notification(head, method, params)
         is_over = self._outbox.put(data)
         if method == rules.cancels:
             rules.cancelled(typed)
         if is_over:
-            await self._core.inbox.wait_for(self._outbox.room)
+            await self._core.inbox.wait_for(self._outbox)
 
-    async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None) -> Any:
+    async def _call(self, method: str, tail: bytes, params: Any, timeout: float | None, typed: Any = None) -> Any:
         self._check_open()
         calls = self._core.calls
         request_id, call = calls.add(method)
         try:
-            is_over = self._outbox.put(_wire.request(request_id, tail, params))
+            is_over = self._outbox.put(self._core.writer.request(request_id, tail, method, params))
             async with asyncio.timeout(timeout):
                 if is_over:
                     await self._outbox.room()
                 return await call.future
         except (asyncio.CancelledError, TimeoutError):
-            cancelling = self.side.cancel_params
-            if calls.abandon(request_id) and cancelling is not None and self._core.closed is None:
-                self._outbox.put(_wire.notification(CANCEL, cancelling(request_id=request_id)))
+            if request_id in calls.pending and self._core.closed is None:
+                self._abandon(request_id, method, typed)
             raise
-        except BaseException:  # params that are no JSON: nothing was sent
+        except BaseException:  # params that are not JSON: nothing was sent
             calls.take(request_id)
             raise
 
+    def _abandon(self, request_id: int, method: str, typed: Any) -> None:
+        core, cancelling = self._core, self.side.cancel_params
+        if cancelling is not None:
+            self._outbox.put(core.writer.notification(CANCEL, "$/cancel_request", cancelling(request_id=request_id)))
+        core.calls.abandon(request_id, self._rules.abandoned(method, typed))
+
     def _check_open(self) -> None:
         core = self._core
+        self._check_loop()
         if core.closed is not None:
             raise core.failure()
         if not core.tasks:
             raise RuntimeError("The connection has not been started: use it within `async with`")
+
+    def _check_loop(self) -> None:
+        loop = self._core.loop
+        if loop is not None and loop is not asyncio.get_running_loop():
+            raise RuntimeError(
+                "The connection belongs to another event loop: call it there, from another thread with "
+                "`asyncio.run_coroutine_threadsafe`"
+            )

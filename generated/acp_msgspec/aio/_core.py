@@ -7,20 +7,28 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct, ValidationError, structs
 
+from .._classes import expected, instance_check, why_unfit
+from .._codec import decode_strict
 from .._errors import InternalError
 from .._layer import Unknown
 from .._observe import OnSkip
+from .._printable import printable
+from .._repair import Skipped
+from .._validate import validate
 from ._calls import Calls
-from ._inbox import Deed, Inbox
+from ._inbox import ENDS, Deed, Inbox
 from ._outbox import Outbox
 from ._problems import ConnectionClosed, OnProblem, Problem, ProblemKind
-from ._requests import Incoming, Requests
+from ._requests import BatchReply, PendingRequest, Requests, ResultMismatch
 from ._transport import Transport
+from ._wire import Writer
 
 Direction = Literal["in", "out"]
 OnMessage = Callable[[Direction, bytes], object]
+AGAIN = 1.0
+"""The seconds that a handler gets after a second cancellation."""
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
 
 
@@ -35,6 +43,7 @@ class Options(Struct, frozen=True, kw_only=True):
     on_message: OnMessage | None
     grace: float
     debug: bool
+    validate: bool
 
 
 class Core:
@@ -47,7 +56,10 @@ class Core:
         self.outbox = Outbox(transport, None if options.on_message is None else self._trace_out)
         self.inbox = Inbox(options.max_notifications, self._notification_failed)
         self.calls = Calls(self.inbox)
-        self.requests = Requests(self.outbox, options.max_requests, self._request_failed)
+        self.writer = Writer(self.tell)
+        self.requests = Requests(self.outbox, self.writer, options.max_requests, self._request_failed)
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The loop that the connection belongs to, from its start on."""
         self.closed: ConnectionClosed | None = None
         """Why no more calls are made."""
         self.done = asyncio.Event()
@@ -59,7 +71,8 @@ class Core:
 
     def start(self, reading: Coroutine[Any, Any, str]) -> None:
         """Start the tasks; the reader gives the reason why the stream has ended."""
-        create = asyncio.get_running_loop().create_task
+        self.loop = asyncio.get_running_loop()
+        create = self.loop.create_task
         self.tasks = [create(reading), create(self.outbox.run()), create(self.inbox.run())]
         for task in self.tasks:
             task.add_done_callback(self._stream_ended)
@@ -88,7 +101,7 @@ class Core:
     def _why(self, reason: str, *, is_ours: bool) -> ConnectionClosed:
         """Put into words why it ended: the transport may know more, in the end if not at once."""
         said: str | None = None if is_ours else getattr(self.transport, "reason", None)
-        return ConnectionClosed(said or reason, getattr(self.transport, "returncode", None))
+        return ConnectionClosed(printable(said or reason), getattr(self.transport, "returncode", None))
 
     def failure(self) -> ConnectionClosed:
         """Make the error of a call that gets no answer any more."""
@@ -145,15 +158,23 @@ class Core:
         for task in stuck:
             detail = f"A handler does not end though it was cancelled: {task.get_coro()!r}"
             self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail))
+            task.cancel()  # one that swallowed a first cancellation may heed another
+        if stuck:
+            await asyncio.wait(stuck, timeout=AGAIN)
 
     def tell(self, problem: Problem) -> None:
         """Report a problem to the owner, or else log it."""
+        detail = printable(problem.detail)
+        if detail != problem.detail:
+            problem = structs.replace(problem, detail=detail)
         if self.options.on_problem is None:
             self._log(problem)
             return
         try:
             self.options.on_problem(problem)
-        except Exception:
+        except ENDS:
+            raise
+        except BaseException:
             _LOG.exception("on_problem raised")
 
     def _log(self, problem: Problem) -> None:
@@ -171,8 +192,50 @@ class Core:
         if self.options.on_message is not None:
             try:
                 self.options.on_message(direction, data)
-            except Exception as why:
+            except ENDS:
+                raise
+            except BaseException as why:
                 self.tell(Problem(kind=ProblemKind.HOOK, detail=f"on_message raised {named(why)}", error=why))
+
+    def guarded_skip_hook(self) -> OnSkip | None:
+        """Give the owner's hook for repairs, made so that what it raises loses no message."""
+        hook = self.options.on_skip
+        if hook is None:
+            return None
+
+        def on_skip(skipped: Skipped) -> None:
+            try:
+                hook(skipped)
+            except ENDS:
+                raise
+            except BaseException as why:
+                self.tell(Problem(kind=ProblemKind.HOOK, detail=f"on_skip raised {named(why)}", error=why))
+
+        return on_skip
+
+    def owe(self, data: bytes, batch: BatchReply | None, *, is_expected: bool = False) -> None:
+        """Send what the reader answers itself, and count it: the reader stops where the peer does not take it.
+
+        `is_expected` says that the batch waits for this answer already.
+        """
+        if batch is None:
+            self.outbox.put(data)
+        else:
+            if not is_expected:
+                batch.expect()
+            batch.add(data)
+        self.outbox.owed += len(data)
+
+    def checking(self, kind: Any) -> Callable[[Any], str | None]:
+        """Make what says why a value is not of a type that is about to be sent, by its class at least."""
+        fits, validates = instance_check(kind), self.options.validate
+
+        def mismatch(value: Any) -> str | None:
+            if not fits(value):
+                return expected(kind, value) if value is None else why_unfit(kind, value)
+            return _invalid(kind, value) if validates else None
+
+        return mismatch
 
     def _trace_out(self, data: bytes) -> None:
         self.trace("out", data)
@@ -182,13 +245,23 @@ class Core:
         detail = f"The handler {name} raised {named(why)}"
         self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
 
-    def _request_failed(self, request: Incoming, why: BaseException) -> InternalError:
-        detail = f"The handler of {request.method} raised {named(why)}"
+    def _request_failed(self, request: PendingRequest, why: BaseException) -> InternalError:
+        if isinstance(why, ResultMismatch):
+            detail, data = f"The handler of {request.method} gave a wrong result: {why}", {"detail": "Wrong result"}
+        else:
+            detail, data = f"The handler of {request.method} raised {named(why)}", {"detail": named(why)}
         self.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request.id, method=request.method, error=why))
-        data = {"detail": type(why).__name__}
         if self.options.debug:
             data["traceback"] = "".join(traceback.format_exception(why))
         return InternalError(data=data)
+
+
+def _invalid(kind: Any, value: Any) -> str | None:
+    try:
+        validate(decode_strict(bytes(value), type=kind) if isinstance(value, Raw) else value, type=kind)
+    except (ValidationError, ValueError) as why:
+        return str(why)
+    return None
 
 
 def named(why: BaseException) -> str:

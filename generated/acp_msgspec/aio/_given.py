@@ -29,7 +29,13 @@ _SOUND: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """Functions that were checked, and what they override."""
 _NEAR: WeakKeyDictionary[type, Side] = WeakKeyDictionary()
 """Classes of any kind whose names were checked, and for which side."""
-HOOKS = ("extension_request", "extension_notification", "connection_closed")
+HOOKS = (
+    "extension_request",
+    "extension_notification",
+    "unknown_request",
+    "unknown_notification",
+    "connection_closed",
+)
 """What a connection calls on any handler beside what handles the methods of its schema."""
 
 

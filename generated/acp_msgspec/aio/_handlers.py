@@ -41,7 +41,9 @@ class HandlerBase:
 
 def handlers_in(base: type) -> dict[str, Function]:
     """List what a class handles, and the hooks of the connection, by name."""
-    return {n: f for n, f in vars(base).items() if not n.startswith("_") and isinstance(f, FunctionType)}
+    classes = (c for c in reversed(base.__mro__) if issubclass(c, HandlerBase))
+    found = {n: f for c in classes for n, f in vars(c).items()}
+    return {n: f for n, f in found.items() if not n.startswith("_") and isinstance(f, FunctionType)}
 
 
 def peer_of(base: type[HandlerBase]) -> type[HandlerBase] | None:
@@ -53,7 +55,7 @@ def peer_of(base: type[HandlerBase]) -> type[HandlerBase] | None:
 def bases_of(cls: type[HandlerBase]) -> list[type[HandlerBase]]:
     """List the classes `Agent` and `Client` that a class derives from."""
     found = (c for c in cls.__mro__ if issubclass(c, HandlerBase) and c is not HandlerBase)
-    return [c for c in found if "__acp_end__" in vars(c)]
+    return [c for c in found if vars(c).get("__acp_end__")]
 
 
 def is_checked(cls: type) -> bool:

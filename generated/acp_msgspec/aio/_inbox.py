@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any
 
+from ._outbox import Outbox
+
 Deed = Callable[[Any], Awaitable[Any] | None]
 
 TURN: ContextVar[int] = ContextVar("acp_turn", default=0)
@@ -19,7 +21,15 @@ _TURNS = count(1)
 ENDS = (KeyboardInterrupt, SystemExit)
 """What ends the loop that it is raised in, and so the connection."""
 BYTES = 8 * 1024 * 1024
-"""Over so many bytes read since the inbox was last empty, reading waits until it is."""
+"""Above this number of bytes read since the inbox was last empty, reading waits until it is."""
+MOST_BYTES = 30 * 1024 * 1024
+"""Above this number of bytes, reading also waits where a handler waits for an answer that may be behind them."""
+SETTLING = 10
+"""How many turns of the loop those who wait for an answer get before what came behind it is handled.
+
+A task sees the answer in the first, whoever awaits that task in the third, and `gather`, `wait_for` and `TaskGroup`
+around it take two more each.
+"""
 
 
 class Inbox:
@@ -39,6 +49,8 @@ class Inbox:
         "_stopping",
         "_wake",
         "bytes",
+        "handled",
+        "is_settling",
         "queue",
         "turn",
         "wanted",
@@ -52,6 +64,10 @@ class Inbox:
         self.wanted = 0
         """How many calls wait that were made in the running turn."""
         self.bytes = 0
+        self.handled = 0
+        """How many deeds were done."""
+        self.is_settling = False
+        """Whether an answer was delivered that those who wait for it may not have seen yet."""
         self._bound = bound
         self._failed = failed
         self._wake: asyncio.Future[None] | None = None
@@ -70,6 +86,16 @@ class Inbox:
         """Whether reading should wait."""
         return len(self.queue) > self._bound or self.bytes > BYTES
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the worker has ended."""
+        return self._over
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether reading must wait, also where the running handler waits for an answer."""
+        return self.bytes > MOST_BYTES
+
     def wake(self) -> None:
         """Have the worker look at the queue."""
         wake = self._wake
@@ -83,24 +109,27 @@ class Inbox:
 
     async def room(self) -> None:
         """Wait until half of the bound is free, or all where the bytes were too many."""
-        while self.is_full and not self.wanted:
+        while self.is_full and (not self.wanted or self.is_flooded) and not self._over:
             self._room = asyncio.get_running_loop().create_future()
             await self._room
             self._room = None
 
-    async def wait_for(self, room: Callable[[], Awaitable[None]]) -> None:
+    async def wait_for(self, outbox: Outbox) -> None:
         """Wait until the peer has taken something; where the running handler waits for that, reading goes on.
 
-        The peer may itself wait for this side to read.
+        The peer may itself wait for this side to read. Where reading has to wait as well, the handler goes on, and
+        makes room by that, until the outbox holds as much as the inbox may.
         """
         turn = TURN.get()
         if not turn or turn != self.turn:
-            await room()
+            await outbox.room()
+            return
+        if self.is_flooded and outbox.size <= MOST_BYTES:
             return
         self.wanted += 1
         self.release()
         try:
-            await room()
+            await outbox.room()
         finally:
             if turn == self.turn:
                 self.wanted -= 1
@@ -112,7 +141,7 @@ class Inbox:
             await self._empty
 
     def stop(self) -> None:
-        """Take the next cancellation for the end of the worker."""
+        """Take the next cancellation for the end of the worker, and handle nothing more after the running deed."""
         self._stopping = True
 
     async def run(self) -> None:
@@ -132,8 +161,10 @@ class Inbox:
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         queue, bound = self.queue, self._bound
-        while True:
+        while not self._stopping:
             while queue:
+                if self.is_settling:
+                    await self._settle()
                 deed, argument = queue.popleft()
                 self.turn = next(_TURNS)
                 TURN.set(self.turn)
@@ -148,6 +179,9 @@ class Inbox:
                     self._failed(deed, why)
                     if isinstance(why, ENDS):
                         raise
+                if self._stopping:  # a handler that swallowed its cancellation
+                    return
+                self.handled += 1
                 if self._room is not None and len(queue) <= bound // 2 and self.bytes <= BYTES:
                     self.release()
             self.turn = self.bytes = self.wanted = 0
@@ -155,6 +189,12 @@ class Inbox:
             self._tell_empty()
             self._wake = loop.create_future()
             await self._wake
+
+    async def _settle(self) -> None:
+        """Let those who wait for a delivered answer see it before what came behind it is handled."""
+        for _ in range(SETTLING):
+            await asyncio.sleep(0)
+        self.is_settling = False
 
     def _is_end(self, why: BaseException) -> bool:
         """Say whether the worker itself was cancelled: a handler that awaits what somebody else cancelled goes on."""

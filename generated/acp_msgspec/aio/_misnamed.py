@@ -115,7 +115,7 @@ def _as_misspelt(words: list[str], handler: list[str], is_sure: bool) -> Looks:
 def _as_end(words: list[str], handler: list[str], is_sure: bool) -> Looks:
     """Compare without the first word of the handler, as `prompt` with `session_prompt`."""
     end = handler[1:]
-    if not end or handler[0] in ("connection", "extension"):
+    if not end or handler[0] in ("connection", "extension", "unknown"):
         return _NONE
     is_telling = len(end) > 1 or end[0] in _TELLING
     if words == end:

@@ -13,12 +13,22 @@ class Tail:
         self.is_cut = False
         """Whether the beginning is gone."""
 
+    @property
+    def size(self) -> int:
+        """The number of bytes that are kept."""
+        return len(self._data)
+
     def add(self, data: bytes) -> None:
         """Take more."""
         self._data += data
-        # Cutting moves what is kept, so it waits until there is as much to throw away.
-        if len(self._data) > 2 * self._limit:
-            del self._data[: len(self._data) - self._limit]
+        # Cutting moves what is kept, so it waits until there is something to throw away.
+        if len(self._data) > self._limit + self._limit // 4:
+            self.cut(self._limit)
+
+    def cut(self, size: int) -> None:
+        """Keep the last `size` bytes at most."""
+        if len(self._data) > size:
+            del self._data[: len(self._data) - size]
             self.is_cut = True
 
     def text(self, *, is_whole: bool) -> tuple[str, bool]:

@@ -19,11 +19,13 @@ LINKS = 40
 DEPTH = 128
 """So many folders a way may go down; each of them is kept open while it is walked."""
 CAN_WALK = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_FILE = sum(getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_BINARY", "O_NONBLOCK", "O_NOCTTY"))
+"""How files are opened: no link is followed, and no pipe or device waited for."""
 _FOLDER = sum(getattr(os, flag, 0) for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH"))
 
 
 class Outside(ValueError):
-    """A path that is not below the root, or that leads out of it."""
+    """A path that is not below the root, that leads out of it, or that can only be one of a folder."""
 
 
 class Place(Struct, frozen=True):
@@ -33,9 +35,8 @@ class Place(Struct, frozen=True):
     name: str
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open the file without following a link."""
-        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        number = os.open(self.name, flags, mode, dir_fd=self.folder)
+        """Open the file without following a link or waiting for anybody."""
+        number = os.open(self.name, flags | _FILE, mode, dir_fd=self.folder)
         if self.folder is None:
             self._check(number)
         return number
@@ -70,6 +71,16 @@ class Place(Struct, frozen=True):
             Path(other.name).replace(self.name)
         else:
             os.replace(other.name, self.name, src_dir_fd=other.folder, dst_dir_fd=self.folder)
+
+    def sync(self) -> None:
+        """Flush the folder with its names to the disk, where the system can."""
+        here = "." if self.folder is not None else str(Path(self.name).parent)
+        with suppress(OSError):
+            number = os.open(here, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=self.folder)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
 
     def remove(self) -> None:
         """Remove the file, if it is there."""
@@ -112,6 +123,7 @@ class Root:
         parts = self.relative(path)
         if not parts:
             raise IsADirectoryError(errno.EISDIR, "It is a folder", path)
+        _check_names_file(path)
         if not CAN_WALK:
             yield self._resolved(path, create=create)
             return
@@ -130,6 +142,11 @@ class Root:
         if _resolved(path) != whole:
             raise Outside("the path changes")
         return Place(None, str(whole))
+
+
+def _check_names_file(path: str) -> None:
+    if os.path.split(path)[1] in ("", ".", ".."):
+        raise Outside("the path names a folder")
 
 
 def _resolved(path: str) -> Path:
@@ -203,6 +220,8 @@ class _Walk:
         self._links += 1
         if self._links > LINKS:
             raise OSError(errno.ELOOP, "Too many links")
+        if not self._todo:
+            _check_names_file(target)
         if Path(target).is_absolute():
             parts = self._root.relative(target)
             while len(self._folders) > 1:

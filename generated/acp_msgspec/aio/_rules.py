@@ -3,16 +3,23 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from msgspec import DecodeError, ValidationError
+from msgspec import UNSET, DecodeError, Raw, Struct
 
+from .._classes import expected, instance_check
 from .._codec import decode_with_repairs, encode
+from .._validate import validate
+from .._variants import CatchAll, UnknownVariant
 from ._core import Core, named
-from ._handshake import Gate, Handshake
+from ._handshake import INITIALIZE, Gate, Handshake
 from ._problems import Problem, ProblemKind
 from ._side import Side
 from ._turns import AgentTurn, ClientTurn, Prompts, Questions
+from ._wire import notification_head
 
-INITIALIZE = "initialize"
+ENDS = frozenset({"session/close", "session/delete"})
+"""The calls that end a session, whether the agent agrees or not: at worst the user is asked again."""
+BEGINS = frozenset({"session/new", "session/fork"})
+"""The calls whose answer names a session that has nothing of an earlier one with the same id."""
 Wrapper = Callable[[Any], Any]
 
 
@@ -31,7 +38,10 @@ class Rules:
         """The notification that ends a turn when it is sent."""
         self._side = side
         self._core = core
-        self._kinds = {name: m.request or m.notification for name, m in side.methods.items()}
+        self._kinds: dict[tuple[str, bool], Any] = {
+            **{(name, True): method.request for name, method in side.methods.items()},
+            **{(name, False): method.notification for name, method in side.methods.items()},
+        }
         self._questions: Questions | None = None
         wrappers: dict[str, Wrapper] = {} if side.peer == "agent" else {INITIALIZE: self._initialize}
         match side.turn:
@@ -44,24 +54,44 @@ class Rules:
                 self.cancels = side.turn.cancel
             case None:
                 pass
+        self._strict = frozenset(self.watched)
+        """The methods whose params have to fit."""
+        self._session_ended = getattr(handler, "session_ended", None) if side.peer == "agent" else None
+        if self._session_ended is not None:
+            self.watched |= (ENDS | BEGINS) & side.methods.keys()
         if handler is not None and wrappers:
             self.served = _Served(handler, wrappers)
 
-    def typed(self, method: str, params: Any) -> Any:
+    def typed(self, method: str, params: Any, *, is_request: bool) -> Any:
         """Give the params of a method as its class, also where they are plain JSON.
 
-        Raises `TypeError` where they do not fit and the rules have to know what they say; other methods may be sent
-        with anything.
+        Raises `TypeError` for params of another class, and for plain or raw JSON that does not fit where the rules have
+        to know what it says; any other goes out as it is. With the option `validate`, raises `ValidationError` for
+        params that a strict reader refuses, and for those that do not keep the limits of a sender.
         """
-        kind = self._kinds.get(method)
-        if kind is None or params.__class__ is kind:
+        kind = self._kinds.get((method, is_request))
+        if kind is None:
+            return params
+        if self._core.options.validate and not isinstance(params, Raw):
+            validate({} if params is UNSET else params, type=kind)
+        if params.__class__ is kind:
+            return params
+        is_raw = isinstance(params, Raw)
+        if not is_raw:
+            if instance_check(kind)(params):
+                return params
+            if isinstance(params, Struct | CatchAll | UnknownVariant):
+                raise TypeError(f"These params are not those of {method}: {expected(kind, params)}")
+        is_strict = method in self._strict or method == self.cancels
+        if is_raw and not is_strict and method not in self.watched:
             return params
         try:
-            return decode_with_repairs(encode(params), type=kind, unknown="keep")[0]
-        except (DecodeError, ValidationError) as why:
-            if method not in self.watched and method != self.cancels:
+            plain = b"{}" if params is UNSET else encode(params)
+            return decode_with_repairs(plain, type=kind, unknown="keep")[0]
+        except (DecodeError, ValueError) as why:
+            if not is_strict:
                 return params
-            raise TypeError(f"These params do not fit {method}: {why}") from None
+            raise TypeError(f"These params are not those of {method}: {why}") from None
 
     async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
         """Wait for the answer to a call that matters here."""
@@ -69,15 +99,50 @@ class Rules:
             result = await answer
             self._note(params, result)
             return result
-        assert self._questions is not None
-        if method == self._questions.turn.close:
-            return await self._questions.closing(params.session_id, answer)
-        return await self._questions.during(params.session_id, answer)
+        if self._questions is not None and method in self._strict:
+            is_close = method == self._questions.turn.close
+            waiting = self._questions.closing if is_close else self._questions.during
+            answer = waiting(params.session_id, answer)
+        if self._session_ended is None or method not in ENDS | BEGINS:
+            return await answer
+        try:
+            result = await answer
+        finally:
+            if method in ENDS:
+                self._end(_session_of(params))
+        if method in BEGINS:
+            self._end(_session_of(result))
+        return result
+
+    def _end(self, session: Any) -> None:
+        """Tell the handler that a session has ended."""
+        if self._session_ended is None or session is None:
+            return
+        try:
+            self._session_ended(session)
+        except Exception as why:
+            detail = f"session_ended raised {named(why)}"
+            self._core.tell(Problem(kind=ProblemKind.HOOK, detail=detail, error=why))
 
     def cancelled(self, params: Any) -> None:
         """Hear that this side has cancelled a turn."""
         if self._questions is not None:
             self._questions.cancel(params.session_id)
+
+    def abandoned(self, method: str, params: Any) -> Callable[[], object] | None:
+        """Hear that this side gave a call up: the turn of an abandoned prompt is cancelled.
+
+        Gives what is to be called should the answer come yet, if anything.
+        """
+        questions = self._questions
+        if questions is None or method != questions.turn.prompt:
+            return None
+        session = params.session_id
+        head = notification_head(questions.turn.cancel)
+        cancel = self._kinds[questions.turn.cancel, False](session_id=session)
+        self._core.outbox.put(self._core.writer.notification(head, questions.turn.cancel, cancel))
+        questions.abandon(session)
+        return lambda: questions.ended(session)
 
     def _initialize(self, handler: Any) -> Any:
         if handler is None:
@@ -97,6 +162,11 @@ class Rules:
     def _tell(self, name: str, why: Exception) -> None:
         detail = f"The handler {name} raised {named(why)} in a cancelled turn"
         self._core.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
+
+
+def _session_of(value: Any) -> Any:
+    """Give the session that params or a result name, also as plain JSON."""
+    return value.get("sessionId") if value.__class__ is dict else getattr(value, "session_id", None)
 
 
 class _Served:

@@ -5,8 +5,10 @@ from typing import Any, Literal
 
 from msgspec import Raw, Struct, UnsetType
 
+from .._errors import MethodNotFound
 from .._methods import Method
-from ._handshake import Need
+from ._handlers import HandlerBase
+from ._handshake import Need, is_overridden
 from ._inbox import Deed
 from ._turns import AgentTurn, ClientTurn
 
@@ -40,6 +42,10 @@ class Side(Struct, frozen=True, kw_only=True):
     """What the peer's methods need it to advertise."""
     turn: AgentTurn | ClientTurn | None = None
     """How this side cancels turns, where the schema has turns that can be cancelled."""
+    versions: tuple[int, ...] = ()
+    """The protocol versions that the schema speaks, where it has `initialize`."""
+    initialize_of: Callable[[int], Any] | None = None
+    """Makes the params of an `initialize` in another version, whose other params this schema cannot read."""
 
 
 class Handlers(Struct, frozen=True):
@@ -49,6 +55,28 @@ class Handlers(Struct, frozen=True):
     notifications: dict[type[Any], Deed]
     extension_request: Callable[[str, Raw], Any] | None
     extension_notification: Callable[[str, Raw], Any] | None
+    unknown_request: Callable[[str, Raw], Any] | None
+    unknown_notification: Callable[[str, Raw], Any] | None
+
+
+class UnknownMethods(HandlerBase):
+    """The hooks for methods that neither the schema knows nor the protocol's rule for extensions allows.
+
+    Some agents use names such as `vendor/thing`. Where a hook is not overridden, their requests are answered with
+    -32601, and both they and their notifications are reported as problems.
+    """
+
+    __acp_end__ = ""
+
+    async def unknown_request(self, method: str, params: Raw, /) -> Any:
+        """Answer a request of a method that the schema does not know; params are null where there are none.
+
+        The result is any JSON.
+        """
+        raise MethodNotFound(data=method)
+
+    async def unknown_notification(self, method: str, params: Raw, /) -> None:
+        """Take a notification of a method that the schema does not know."""
 
 
 def handlers_of(handler: object, side: Side) -> Handlers:
@@ -58,7 +86,12 @@ def handlers_of(handler: object, side: Side) -> Handlers:
         _bound(handler, side.notifications),
         getattr(handler, "extension_request", None),
         getattr(handler, "extension_notification", None),
+        *(_overridden(handler, name) for name in ("unknown_request", "unknown_notification")),
     )
+
+
+def _overridden(handler: object, name: str) -> Any:
+    return getattr(handler, name) if is_overridden(handler, UnknownMethods, name) else None
 
 
 def _bound(handler: object, names: dict[type[Any], str]) -> dict[type[Any], Deed]:

@@ -12,10 +12,9 @@ from msgspec import Raw
 from .._errors import MethodNotFound
 from ..aio._connection import Connection
 from ..aio._files import Files
-from ..aio._handlers import HandlerBase
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
-from ..aio._side import Side
+from ..aio._side import Side, UnknownMethods
 from ..aio._terminals import Terminals
 from ..aio._turns import AgentTurn, ClientTurn
 from .enums import StopReason, TerminalId
@@ -163,7 +162,7 @@ _CLIENT_NEEDS = (
 _VERSIONS = (1,)
 
 
-class Agent(HandlerBase):
+class Agent(UnknownMethods):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -281,7 +280,7 @@ class Agent(HandlerBase):
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client(HandlerBase):
+class Client(UnknownMethods):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -439,6 +438,8 @@ class AgentConnection(Connection[Agent]):
             close="session_close",
             base=Agent,
         ),
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(protocol_version=version),
     )
 
     @property
@@ -591,6 +592,7 @@ class ClientConnection(Connection[Client]):
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property
@@ -754,7 +756,8 @@ class ServesFiles(Client):
 
     async def fs_read_text_file(self, params: ReadTextFileRequest, /) -> ReadTextFileResponse:
         """Read a file as `Files.read` does."""
-        content = await self.files.read(params.path, line=params.line, limit=params.limit)
+        with self.files.answering():
+            content = await self.files.read(params.path, line=params.line, limit=params.limit)
         return ReadTextFileResponse(content=content)
 
     async def fs_write_text_file(self, params: WriteTextFileRequest, /) -> WriteTextFileResponse:
@@ -792,7 +795,7 @@ class ServesTerminals(Client):
 
     async def terminal_output(self, params: TerminalOutputRequest, /) -> TerminalOutputResponse:
         """Give the end of the output as `Terminals.output` does."""
-        output, truncated, ended = self.terminals.output(params.session_id, params.terminal_id)
+        output, truncated, ended = await self.terminals.answer(params.session_id, params.terminal_id)
         status = None if ended is None else TerminalExitStatus(exit_code=ended.exit_code, signal=ended.signal)
         return TerminalOutputResponse(output=output, truncated=truncated, exit_status=status)
 
@@ -812,9 +815,21 @@ class DecidesPermissions(Client):
 
     permissions: Permissions[RequestPermissionRequest]
 
+    async def connection_closed(self) -> None:
+        """Forget what was decided for always."""
+        self.permissions.forget(scope=self)
+        await super().connection_closed()
+
+    def session_ended(self, session_id: str, /) -> None:
+        """Forget what was decided for always in a session.
+
+        The connection calls it when this side closes or deletes the session, and when a new one takes its id.
+        """
+        self.permissions.forget(session_id, scope=self)
+
     async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Choose an option as `Permissions` and `choose` do."""
-        decision = await self.permissions.decide(params, params.session_id)
+        decision = await self.permissions.decide(params, params.session_id, scope=self)
         option = choose(((o.option_id, o.kind) for o in params.options), decision)
         if option is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())

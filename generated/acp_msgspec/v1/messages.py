@@ -1040,13 +1040,28 @@ def notification(params: Any, /) -> Any:
     return _LAYER.envelope_of(params, of_request=False)(params=params)
 
 
-def response(id: RequestId, result: Result | Raw, /) -> Response:
-    """Build the answer to the request `id`."""
+@overload
+def response(id: RequestId, result: Result | Raw, /) -> Response: ...
+@overload
+def response(id: RequestId, result: Any, /, *, method: str) -> Response: ...
+def response(id: RequestId, result: Any, /, *, method: str | None = None) -> Response:
+    """Build the answer to the request `id`.
+
+    `result` is an object of a response class, or raw JSON. With `method` it must be what answers that method, which
+    plain JSON values may do as well; a method that begins with an underscore is answered with anything.
+
+    Raises `TypeError` for a result of another class, or plain values that do not fit, and `ValueError` for a method
+    that is not a request.
+    """
+    _LAYER.check_result(result, method)
     return Response(id=id, result=result)
 
 
 def error_response(id: RequestId | None, error: Error | RequestError, /) -> ErrorResponse:
-    """Build the refusal of the request `id`, from an error or from the exception that stands for one."""
+    """Build the refusal of the request `id`, from an error or from the exception that stands for one.
+
+    Raises `TypeError` for anything else.
+    """
     made: ErrorResponse = _LAYER.refused(id, error)
     return made
 

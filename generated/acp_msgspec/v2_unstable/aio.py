@@ -11,10 +11,9 @@ from msgspec import Raw
 
 from .._errors import MethodNotFound
 from ..aio._connection import Connection
-from ..aio._handlers import HandlerBase
 from ..aio._handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
 from ..aio._permissions import Permissions, choose
-from ..aio._side import Side
+from ..aio._side import Side, UnknownMethods
 from ..aio._turns import ClientTurn
 from .messages import (
     METHODS,
@@ -191,7 +190,7 @@ _CLIENT_NEEDS = (
 _VERSIONS = (2,)
 
 
-class Agent(HandlerBase):
+class Agent(UnknownMethods):
     """What an agent does for its client: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -358,7 +357,7 @@ class Agent(HandlerBase):
         """Take a notification outside the protocol, whose `method` begins with `_`."""
 
 
-class Client(HandlerBase):
+class Client(UnknownMethods):
     """What a client does for its agent: subclass it and override what you support.
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
@@ -508,6 +507,10 @@ class AgentConnection(Connection[Agent]):
         peer="client",
         needs=_CLIENT_NEEDS,
         turn=None,
+        versions=_VERSIONS,
+        initialize_of=lambda version: InitializeRequest(
+            protocol_version=version, info=Implementation(name="unknown", version="0")
+        ),
     )
 
     @property
@@ -630,6 +633,7 @@ class ClientConnection(Connection[Client]):
             SessionUpdateStateUpdateIdle,
             close="session/close",
         ),
+        versions=_VERSIONS,
     )
 
     @property
@@ -864,9 +868,21 @@ class DecidesPermissions(Client):
 
     permissions: Permissions[RequestPermissionRequest]
 
+    async def connection_closed(self) -> None:
+        """Forget what was decided for always."""
+        self.permissions.forget(scope=self)
+        await super().connection_closed()
+
+    def session_ended(self, session_id: str, /) -> None:
+        """Forget what was decided for always in a session.
+
+        The connection calls it when this side closes or deletes the session, and when a new one takes its id.
+        """
+        self.permissions.forget(session_id, scope=self)
+
     async def session_request_permission(self, params: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Choose an option as `Permissions` and `choose` do."""
-        decision = await self.permissions.decide(params, params.session_id)
+        decision = await self.permissions.decide(params, params.session_id, scope=self)
         option = choose(((o.option_id, o.kind) for o in params.options), decision)
         if option is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())

@@ -1,0 +1,123 @@
+"""What the beginning of a broken message still tells: its id, its method, and whether it is a response.
+
+A message that is not clean JSON is never read. But the peer that sent it waits for an answer, or a call waits for it,
+and both should hear of it under the right id. So this scan accepts more than JSON does: text before the object, raw
+control characters in strings, trailing commas, single quotes, words such as NaN, any depth. It looks at the keys of
+outermost objects only, of which one line may hold several: a batch, or two messages without a line break between them.
+"""
+
+import re
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+MOST_TOKENS = 20_000
+"""How many tokens of a message are looked at: a broken message must not cost much more than a good one."""
+MOST_HEADS = 100
+"""How many messages of one line are told apart."""
+
+# A string that has no end takes the rest of the text, so that no character is looked at twice.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
+_OBJECT, _COMMA, _COLON = b"{,:"
+_OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")
+_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NOTED, _ANSWERS = frozenset({"id", "method"}), frozenset({"result", "error"})
+LONGEST_KEY = 20
+
+
+class Head(Struct):
+    """What is known of one message; `id` is UNSET where it has none that can be read."""
+
+    id: Any = UNSET
+    method: str | UnsetType | None = UNSET
+    """The method, None where its value is not text, UNSET where the key is missing."""
+    has_answer: bool = False
+    """Whether there is a result or an error."""
+
+    @property
+    def request_id(self) -> int | str | None:
+        """The id where it is one that JSON-RPC allows, else None."""
+        value = self.id
+        is_id = type(value) is str or (type(value) is int and -(2**63) <= value < 2**63)
+        return value if is_id else None
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it asks for an answer: it has an id and the key of a method, and is not a response."""
+        return self.id is not UNSET and self.method is not UNSET and not self.has_answer
+
+
+def heads_of(buf: Any) -> list[Head]:
+    """List the outermost objects of any kind of buffer, as `heads` does."""
+    return heads(buf.encode("utf-8", "replace") if isinstance(buf, str) else bytes(buf))
+
+
+def heads(data: bytes) -> list[Head]:
+    """List the outermost objects of a broken message, in order; those that tell nothing at all are left out."""
+    found: list[Head] = []
+    depth, head, key, at_value = 0, Head(), "", False
+    tokens = _TOKEN.finditer(data, max(data.find(b"{"), 0))
+    for match in islice(tokens, MOST_TOKENS):
+        token = match[0]
+        kind = token[0]
+        if kind in _OPENING:
+            # Between messages only an object begins one: the brackets there are those of batches and escape sequences.
+            if depth == 1 and at_value:
+                _note(head, key, None)
+            depth += 1 if depth or kind == _OBJECT else 0
+        elif kind in _CLOSING:
+            if depth == 1:
+                _keep(head, found)
+                head, key, at_value = Head(), "", False
+            depth -= 1 if depth else 0
+        elif depth != 1:
+            continue
+        elif kind == _COMMA:
+            key, at_value = "", False
+        elif kind == _COLON:
+            at_value = True
+            _note_key(head, key)
+        elif not at_value:
+            key = token.strip(b"\"'").decode("utf-8", "replace") if len(token) <= LONGEST_KEY else ""
+        elif key in _NOTED:
+            # The end of the text may have cut a number or a string short.
+            _note(head, key, UNSET if match.end() == len(data) else _value(token))
+        if len(found) >= MOST_HEADS:
+            break
+    _keep(head, found)
+    return found
+
+
+def _keep(head: Head, found: list[Head]) -> None:
+    if head.id is not UNSET or head.method is not UNSET or head.has_answer:
+        found.append(head)
+
+
+def _note_key(head: Head, key: str) -> None:
+    if key in _ANSWERS:
+        head.has_answer = True
+    elif key == "method":
+        head.method = None
+
+
+def _note(head: Head, key: str, value: Any) -> None:
+    if key == "id" and value is not UNSET:
+        head.id = value
+    elif key == "method":
+        head.method = value if isinstance(value, str) else None
+
+
+def _value(token: bytes) -> Any:
+    """Read a string, also in single quotes, a number or null; UNSET for anything else."""
+    if token in (b"null", b"None"):
+        return None
+    if len(token) > 1 and token[:1] == token[-1:] == b"'":
+        return token[1:-1].decode("utf-8", "replace")
+    if token[:1] == b'"' or (len(token) <= 40 and _NUMBER.fullmatch(token)):
+        try:
+            return msgspec.json.decode(token)
+        except (msgspec.DecodeError, UnicodeError):
+            return UNSET
+    return UNSET
