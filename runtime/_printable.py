@@ -4,9 +4,9 @@ import re
 
 # Control characters move the cursor and colour a terminal; directional marks reorder what is read; lone surrogates
 # cannot be written. All are shown as escapes. U+200C and U+200D, which emoji and some scripts need, are not among them.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
-)
+_MARKS = "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+_UNSAFE = re.compile(f"[\x00-\x1f{_MARKS}]+")
+_UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_MARKS}]+")
 
 
 def printable(text: str) -> str:
@@ -14,6 +14,27 @@ def printable(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escaped, text)
 
 
+def printable_lines(text: str) -> str:
+    r"""Escape like `printable`, but keep the line breaks and tabs of a text of several lines.
+
+    A line ends with `\n`, and `\r\n` becomes that; a lone `\r`, which would let one line overwrite another, is escaped.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSAFE_IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))
+
+
+class _Escapes(dict[int, str]):
+    """The escape of each character, by its code."""
+
+    def __missing__(self, code: int) -> str:
+        """Write it in hexadecimal digits."""
+        self[code] = escape = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+        return escape
+
+
+_ESCAPES = _Escapes()
+
+
 def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return match[0].translate(_ESCAPES)

@@ -26,6 +26,7 @@ from acp_msgspec.state import (
 )
 from msgspec import UNSET
 
+ENDS = ("completed", "failed", "cancelled")
 ROLES = {"user": Role.USER, "agent": Role.AGENT}
 
 
@@ -84,6 +85,7 @@ class Model:
         self.open: int | None = None
         self.echo: int | None = None
         self.answered = True
+        self.stopped: dict[str, str] = {}
 
     def set(self, **changes: Any) -> None:
         self.shot = msgspec.structs.replace(self.shot, **changes)
@@ -116,7 +118,9 @@ class Model:
         self.open = self.echo = self.put(None, MessageView(turn=self.turn, role=Role.USER, blocks=tuple(blocks)))
         self.set(activity="running")
 
-    def turn_ended(self, reason: str | None, usage: Any = None) -> None:
+    def turn_ended(self, reason: str | None, usage: Any = None, *, failed: bool | None = None) -> None:
+        if reason == "cancelled" or (reason is None if failed is None else failed):
+            self.stop_calls()
         self.open = self.echo = None
         self.answered = True
         if self.shot.turns:
@@ -125,6 +129,11 @@ class Model:
             end = TurnView(number=last.number, ended=True, stop_reason=why, usage=usage or last.usage)
             self.set(turns=(*others, end))
         self.set(activity="idle")
+
+    def stop_calls(self) -> None:
+        for index, entry in enumerate(self.shot.timeline):
+            if isinstance(entry, ToolCallView) and entry.turn == self.turn and entry.status not in ENDS:
+                self.put(index, msgspec.structs.replace(entry, status=self.stopped[entry.tool_call_id]))
 
     def message(self, role: Role, key: str | None, changes: Any, *, is_open: bool) -> None:
         index = self.open if key is None else self.find(MessageView, role=role, message_id=key)
@@ -152,6 +161,8 @@ class Model:
             self.answered = True
         turn = self.turn if index is None else self.shot.timeline[index].turn
         entry: Any = ToolCallView(turn=turn, tool_call_id=update.tool_call_id)
+        # Only version 2 has the word.
+        self.stopped[update.tool_call_id] = "cancelled" if ".v2" in type(update).__module__ else "failed"
         if index is not None and not whole:
             entry = self.shot.timeline[index]
         if changes is None:
@@ -165,6 +176,8 @@ class Model:
             self.put(None, UnknownView(turn=self.turn, tag=tag, update=update))
         elif rest.endswith("_chunk") and head in ROLES:
             role = Role.THOUGHT if "thought" in rest else ROLES[head]
+            if getattr(update.content, "text", None) == "" and update.content.type == "text":
+                return
 
             def appended(entry: Any) -> dict[str, Any]:
                 return {"blocks": _joined(entry.blocks, update.content)}
@@ -190,7 +203,7 @@ class Model:
     def beside(self, tag: str, update: Any) -> None:
         match tag:
             case "state_update" if update.state == "idle":
-                self.turn_ended(update.stop_reason, getattr(update, "usage", None))
+                self.turn_ended(update.stop_reason, getattr(update, "usage", None), failed=False)
             case "state_update":
                 self.set(activity=update.state)
             case "plan":

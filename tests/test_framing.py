@@ -81,3 +81,39 @@ def test_a_limit_is_in_bytes_whatever_a_memoryview_counts_in() -> None:
     with pytest.raises(acp.LineTooLong) as caught:
         acp.LineSplitter(limit=8).feed(data)
     assert caught.value.lines == [b"a"]
+
+
+def test_where_the_lines_were_that_are_too_long() -> None:
+    splitter = acp.LineSplitter(limit=3)
+    with pytest.raises(acp.LineTooLong) as caught:
+        splitter.feed(b"1234\na\n\nb\n1234\n1234\r\nc\n12345")
+    assert (caught.value.lines, caught.value.places) == ([b"a", b"b", b"c"], (0, 2, 2, 3))
+    assert len(caught.value.starts) == 4
+
+
+@pytest.mark.parametrize(
+    ("chunks", "found"),
+    [
+        ([b"123\r", b"\n"], [b"123"]),
+        ([b"123", b"\r\n"], [b"123"]),
+        ([b"123\r", b"4\n"], None),
+        ([b"123\r", b"\r\n"], None),
+        ([b"12\r\r\n"], [b"12\r"]),
+        ([b"\r", b"\n", b"\r\n"], []),
+        ([b"\r1\r", b"\n"], [b"\r1"]),
+        ([b"123\r"], [b"123"]),
+        ([b"123\r\r"], None),
+    ],
+)
+def test_carriage_returns(chunks: list[bytes], found: list[bytes] | None) -> None:
+    splitter = acp.LineSplitter(limit=3)
+    lines: list[bytes] = []
+    is_told = False
+    for chunk in chunks:
+        try:
+            lines += splitter.feed(chunk)
+        except acp.LineTooLong as why:
+            is_told = True
+            lines += why.lines
+    last = splitter.close()
+    assert (is_told, [*lines, *([last] if last else [])]) == (found is None, found or [])

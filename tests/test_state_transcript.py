@@ -9,7 +9,16 @@ from typing import Any
 import acp_msgspec as acp
 import pytest
 from acp_msgspec import v1, v2
-from acp_msgspec.state import BrokenLine, Recorded, Sender, SessionState, TranscriptWriter, replay, replay_states
+from acp_msgspec.state import (
+    BrokenLine,
+    Recorded,
+    Sender,
+    SessionState,
+    TranscriptWriter,
+    replay,
+    replay_runs,
+    replay_states,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -206,6 +215,135 @@ def test_a_prompt_that_fails_ends_its_turn() -> None:
     lines = _lines(("client", prompt), ("agent", v1.error_response(7, acp.InternalError())))
     (turn,) = replay_states(lines, v1)["s1"].snapshot.turns
     assert (turn.ended, turn.stop_reason, turn.refused) == (True, None, False)
+
+
+def _request(number: int, params: Any) -> tuple[Sender, Any]:
+    module: Any = v1
+    return "client", module.request(number, params)
+
+
+def _said(text: str, session: v1.SessionId = S1) -> tuple[Sender, Any]:
+    chunk = v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text=text))
+    return "agent", v1.notification(v1.SessionNotification(session_id=session, update=chunk))
+
+
+def _prompt(number: int, text: str) -> tuple[Sender, Any]:
+    return _request(number, v1.PromptRequest(session_id=S1, prompt=[v1.TextContent(text=text)]))
+
+
+def _answer(number: int, result: Any) -> tuple[Sender, Any]:
+    return "agent", v1.response(number, result)
+
+
+def _failure(number: int) -> tuple[Sender, Any]:
+    return "agent", v1.error_response(number, acp.InternalError())
+
+
+INITIALIZE = _request(0, v1.InitializeRequest(protocol_version=1))
+NEW = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+MADE = v1.NewSessionResponse(session_id=S1)
+
+
+def _texts(state: SessionState) -> list[str]:
+    return [message.text for message in state.snapshot.messages]
+
+
+def test_the_turn_that_was_answered_ends() -> None:
+    cancelled = v1.PromptResponse(stop_reason=v1.StopReason.CANCELLED)
+    ended = v1.PromptResponse(stop_reason=v1.StopReason.END_TURN)
+    call = v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="x")
+    called = v1.notification(v1.SessionNotification(session_id=S1, update=call))
+    lines: list[tuple[Sender, Any]] = [_prompt(1, "a"), ("agent", called), _prompt(2, "b"), _answer(1, cancelled)]
+    state = replay_states(_lines(*lines), v1)["s1"]
+    assert [turn.stop_reason for turn in state.snapshot.turns] == ["cancelled", None]
+    assert [turn.ended for turn in state.snapshot.turns] == [True, False]
+    assert (state.snapshot.activity, state.snapshot.tool_calls[0].status) == ("running", "failed")
+    state = replay_states(_lines(*lines, _answer(2, ended)), v1)["s1"]
+    assert [turn.stop_reason for turn in state.snapshot.turns] == ["cancelled", "end_turn"]
+    unreadable: tuple[Sender, Any] = ("agent", {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": 7}})
+    broken: list[BrokenLine] = []
+    state = replay_states(_lines(*lines, unreadable), v1, on_broken=broken.append)["s1"]
+    assert [turn.ended for turn in state.snapshot.turns] == [True, True]
+    assert len(broken) == 1
+
+
+def test_what_the_client_sets_counts_once_it_is_answered() -> None:
+    def asks(number: int, mode: str) -> tuple[Sender, Any]:
+        return _request(number, v1.SetSessionModeRequest(session_id=S1, mode_id=v1.SessionModeId(mode)))
+
+    done = v1.SetSessionModeResponse()
+    lines = [asks(1, "ask"), asks(2, "code"), _failure(2), _answer(1, done), asks(3, "x")]
+    assert replay_states(_lines(*lines), v1)["s1"].snapshot.mode == "ask"
+    option = v1.SetSessionConfigOptionRequestValueId(
+        session_id=S1, config_id=v1.SessionConfigId("c"), value=v1.SessionConfigValueId("v")
+    )
+    raw = {"id": "c", "name": "C", "type": "boolean", "currentValue": True}
+    changed: tuple[Sender, Any] = ("agent", {"jsonrpc": "2.0", "id": 4, "result": {"configOptions": [raw]}})
+    shot = replay_states(_lines(_request(4, option), changed), v1)["s1"].snapshot
+    assert len(shot.config_options) == 1
+
+
+@pytest.mark.parametrize("label", MODULES)
+def test_permission_requests_are_replayed(label: str) -> None:
+    call = {"toolCallId": "t", "title": "Delete all"}
+    about = {"subject": {"type": "tool_call", "toolCall": call}} if label.startswith("v2") else {"toolCall": call}
+    option = {"optionId": "y", "name": "Yes", "kind": "allow_once"}
+    params = {"sessionId": "s1", "title": "May I?", "options": [option], **about}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "session/request_permission", "params": params}
+    broken: list[BrokenLine] = []
+    states = replay_states(_lines(("agent", asked)), MODULES[label], on_broken=broken.append)
+    assert broken == []
+    assert [view.title for view in states["s1"].snapshot.tool_calls] == ["Delete all"]
+
+
+def test_runs_are_told_apart() -> None:
+    run = [INITIALIZE, _request(1, NEW), _answer(1, MADE), _prompt(2, "Hi"), _said("Hello")]
+    late = _answer(2, v1.PromptResponse(stop_reason=v1.StopReason.END_TURN))
+    again = [INITIALIZE, late, _request(1, NEW), _answer(1, MADE), _prompt(2, "Ho"), _said("Again")]
+    runs = replay_runs(_lines(*run, *again), v1)
+    assert [_texts(states["s1"]) for states in runs] == [["Hi", "Hello"], ["Ho", "Again"]]
+    assert [[turn.ended for turn in states["s1"].snapshot.turns] for states in runs] == [[False], [False]]
+    assert _texts(replay_states(_lines(*run, *again), v1)["s1"]) == ["Ho", "Again"]
+    # Nor is a session that was not loaded in its run the one of an earlier run.
+    runs = replay_runs(_lines(*run, INITIALIZE, _said("Who?")), v1)
+    assert [_texts(states["s1"]) for states in runs] == [["Hi", "Hello"], ["Who?"]]
+    # What came before the first `initialize` is a run, too.
+    assert [_texts(states["s1"]) for states in replay_runs(_lines(_said("?"), *run), v1)] == [["?"], ["Hi", "Hello"]]
+    assert replay_runs(_lines(INITIALIZE, INITIALIZE), v1) == []
+
+
+def test_sessions_that_a_later_run_goes_on_with() -> None:
+    run = [INITIALIZE, _request(1, NEW), _answer(1, MADE), _said("Hello")]
+    resume = [INITIALIZE, _request(1, v1.ResumeSessionRequest(session_id=S1, cwd="/"))]
+    done, failed = _answer(1, v1.ResumeSessionResponse()), _failure(1)
+    assert [_texts(states["s1"]) for states in replay_runs(_lines(*run, *resume, done, _said("!")), v1)] == [["Hello!"]]
+    assert [_texts(states["s1"]) for states in replay_runs(_lines(*run, *resume, failed), v1)] == [["Hello"]]
+    load = [INITIALIZE, _request(1, v1.LoadSessionRequest(session_id=S1, cwd="/", mcp_servers=[])), _said("Told")]
+    loaded = _answer(1, v1.LoadSessionResponse())
+    runs = replay_runs(_lines(*run, *load, loaded, _said(" anew")), v1)
+    assert [_texts(states["s1"]) for states in runs] == [["Hello"], ["Told anew"]]
+    assert [_texts(states["s1"]) for states in replay_runs(_lines(*run, *load, failed), v1)] == [["Hello"]]
+    lines = _lines(*run, *load, loaded)
+    assert list(replay_states(lines, v1)) == ["s1"]
+    assert _texts(replay_states(lines, v1)["s1"]) == ["Told"]
+
+
+def test_a_new_session_of_a_known_id_starts_afresh() -> None:
+    lines = [_request(1, NEW), _answer(1, MADE), _said("old"), _request(2, NEW), _answer(2, MADE), _said("new")]
+    assert _texts(replay_states(_lines(*lines), v1)["s1"]) == ["new"]
+    # What an agent tells of a session before it gives the id is about that session.
+    early = [_request(1, NEW), _said("early"), _answer(1, MADE), _said(" bird")]
+    assert _texts(replay_states(_lines(*early), v1)["s1"]) == ["early bird"]
+
+
+def test_ids_that_look_alike() -> None:
+    prompt: Any = {"sessionId": "s1", "prompt": []}
+    message: Any = {"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": prompt}
+    others: list[Any] = [True, "1", 1.5, None, [1]]
+    for other in others:
+        answer: Any = {"jsonrpc": "2.0", "id": other, "result": {"stopReason": "end_turn"}}
+        (turn,) = replay_states(_lines(("client", message), ("agent", answer)), v1)["s1"].snapshot.turns
+        assert not turn.ended, other
 
 
 def test_version_2() -> None:

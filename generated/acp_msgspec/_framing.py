@@ -11,15 +11,18 @@ class LineTooLong(Portable, ValueError):
     """A line outgrew the limit.
 
     `limit` is in bytes; `lines` are the other lines of the same chunk, in order. `starts` has the beginning of each
-    line that outgrew the limit in this chunk, at most 256 bytes.
+    line that outgrew the limit in this chunk, at most 256 bytes, and `places` how many of `lines` came before each.
     """
 
-    def __init__(self, limit: int, lines: list[bytes], starts: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self, limit: int, lines: list[bytes], starts: Sequence[bytes] = (), places: Sequence[int] = ()
+    ) -> None:
         """Keep the limit and what was fine."""
         super().__init__(f"A line is longer than {limit} bytes")
         self.limit = limit
         self.lines = lines
         self.starts = tuple(starts)
+        self.places = tuple(places)
 
 
 class LineSplitter:
@@ -30,13 +33,13 @@ class LineSplitter:
     skipped and the splitter goes on with the next one.
     """
 
-    __slots__ = ("_parts", "_size", "_skipping", "limit")
+    __slots__ = ("_rest", "_skipping", "limit")
 
     def __init__(self, limit: int | None = None) -> None:
         """Start with nothing."""
         self.limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
+        # One buffer, not a list of pieces: a peer may send a long line byte by byte.
+        self._rest = bytearray()
         self._skipping = False
 
     def feed(self, data: bytes | bytearray | memoryview, /) -> list[bytes]:
@@ -45,45 +48,58 @@ class LineSplitter:
         *ended, rest = chunk.split(b"\n")
         lines: list[bytes] = []
         starts: list[bytes] = []
-        # Only the first line of a chunk may have begun before it; what a chunk holds whole fits if the chunk does.
-        fits = self.limit is None or len(chunk) <= self.limit
-        for piece in ended[:1] if fits else ended:
-            self._add(piece, starts)
-            if not self._skipping:
-                line = b"".join(self._parts).removesuffix(b"\r")
-                if line:
+        places: list[int] = []
+        if ended:  # only the first line of a chunk may have begun before it
+            if self._fits(ended[0], starts, places, 0) and (line := self._completed(ended[0]).removesuffix(b"\r")):
+                lines.append(line)
+            self._skipping = False
+        limit = self.limit
+        if limit is None or len(chunk) <= limit:  # then what the chunk holds whole fits as well
+            lines += [line for piece in ended[1:] if (line := piece.removesuffix(b"\r"))]
+        else:
+            for piece in ended[1:]:
+                is_fine = len(piece) <= limit or self._fits(piece, starts, places, len(lines))
+                if is_fine and piece and (line := piece.removesuffix(b"\r")):
                     lines.append(line)
-            self._restart()
-        if fits:
-            lines += [line for p in ended[1:] if (line := p.removesuffix(b"\r"))]
-        self._add(rest, starts)
-        if starts and self.limit is not None:
-            raise LineTooLong(self.limit, lines, starts)
+        if rest and self._fits(rest, starts, places, len(lines)):
+            self._rest += rest
+        else:
+            self._skipping = self._skipping or bool(rest)
+        if limit is not None and starts:
+            raise LineTooLong(limit, lines, starts, places)
         return lines
 
     @property
     def pending(self) -> int:
         """How many bytes of an unfinished line are held."""
-        return self._size
+        return len(self._rest)
 
     def close(self) -> bytes | None:
         """Give the last line if it has no end, and start anew."""
-        last = None if self._skipping else b"".join(self._parts).removesuffix(b"\r")
-        self._restart()
+        last = self._completed(b"").removesuffix(b"\r")
+        self._skipping = False
         return last or None
 
-    def _add(self, piece: bytes, starts: list[bytes]) -> None:
-        """Take a piece of the current line, or its start where the line has just become too long."""
-        if self._skipping or not piece:
-            return
+    def _fits(self, piece: bytes, starts: list[bytes], places: list[int], place: int) -> bool:
+        """Say whether the current line may grow by this; where it has just become too long, take note of that."""
+        if self._skipping:
+            return False
+        if self.limit is None:
+            return True
         # The carriage return of the line's end does not count, and may come with the next chunk only.
-        size = self._size + len(piece) - (1 if piece.endswith(b"\r") else 0)
-        if self.limit is not None and size > self.limit:
-            starts.append(b"".join((*self._parts, piece[:START]))[:START])
-            self._parts, self._size, self._skipping = [], 0, True
-            return
-        self._parts.append(piece)
-        self._size += len(piece)
+        size = len(self._rest) + len(piece)
+        if size <= self.limit or (size == self.limit + 1 and (piece or self._rest).endswith(b"\r")):
+            return True
+        starts.append((bytes(self._rest[:START]) + piece[:START])[:START])
+        places.append(place)
+        self._rest = bytearray()
+        return False
 
-    def _restart(self) -> None:
-        self._parts, self._size, self._skipping = [], 0, False
+    def _completed(self, piece: bytes) -> bytes:
+        """Give the current line, whose last piece this is."""
+        if not self._rest:
+            return piece
+        self._rest += piece
+        line = bytes(self._rest)
+        self._rest = bytearray()
+        return line

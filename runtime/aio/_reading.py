@@ -25,6 +25,8 @@ LOOK = 1.0
 """The seconds between two looks whether a peer is gone, while nothing is read from it."""
 LEFT = 8 * 1024 * 1024
 """How many bytes that a peer left behind are read even where there is no room, as the end is behind them."""
+AT_ONCE = 1000
+"""The messages between which the loop turns, where more have come together."""
 OWED = 1024 * 1024
 """Above this number of bytes of refusals that the peer does not take, nothing more is read from it."""
 
@@ -74,7 +76,11 @@ class Reading:
             if core.options.on_message is not None:
                 for data in messages:
                     core.trace("in", data)
-            await self._read_all(messages)
+            for start in range(0, len(messages), AT_ONCE):
+                await self._read_all(messages[start : start + AT_ONCE])
+                if start + AT_ONCE < len(messages):
+                    self._go_on()
+                    await asyncio.sleep(0)
             size = sum(map(len, messages))
             inbox.bytes += size
             if self._is_gone:

@@ -2,16 +2,45 @@
 
 import asyncio
 import os
-import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-P = TypeVar("P")
+from . import _platform
+
+P = TypeVar("P", bound=asyncio.SubprocessProtocol)
 
 STEP = 0.005
 STEPS = 200
-"""So many steps of so many seconds are left to a killed process to go."""
+"""How many steps of how many seconds are left to a killed process to go."""
+
+
+async def execute(
+    factory: Callable[[], P],
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None,
+    cwd: str | os.PathLike[str] | None,
+    **options: Any,
+) -> tuple[asyncio.SubprocessTransport, P]:
+    """Start a program with its arguments, without a shell, as the leader of a group of its own.
+
+    Raises `OSError` where it cannot be started, and `ValueError` for an argument that a batch file cannot be given.
+    """
+    loop = asyncio.get_running_loop()
+    options |= {"env": env, "cwd": cwd, **_platform.group_options()}
+    if not _platform.is_windows():
+        return await started(loop.subprocess_exec(factory, *command, **options))
+    program = _platform.find_program(command[0], env=env, cwd=cwd)
+    if _platform.is_batch(program):
+        line = _platform.batch_line(program, command[1:])
+        starting = loop.subprocess_shell(factory, line, **options)
+    else:
+        starting = loop.subprocess_exec(factory, program, *command[1:], **options)
+    try:
+        return await started(starting)
+    except NotImplementedError:
+        raise OSError("This event loop cannot start processes on Windows; the ProactorEventLoop can") from None
 
 
 async def started(work: Coroutine[Any, Any, tuple[asyncio.SubprocessTransport, P]]) -> tuple[Any, P]:
@@ -32,8 +61,8 @@ async def started(work: Coroutine[Any, Any, tuple[asyncio.SubprocessTransport, P
 def _discard(starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]]) -> None:
     transport = _transport(starting)
     if transport is not None:
-        with suppress(OSError, AttributeError):  # not every system has groups
-            os.killpg(transport.get_pid(), signal.SIGKILL)
+        with suppress(OSError):
+            _platform.tree_of(transport.get_pid()).kill()
         transport.close()
 
 

@@ -9,14 +9,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from .._printable import printable
 from .._variants import enc_hook
 from ._blocks import known_tag_of, tag_of, text_of
-from ._diff import diff_of, one_line
-from ._views import Entry, Snapshot, TerminalView, TurnView
+from ._diff import diff_of
+from ._prose import SCHEMES
+from ._views import Entry, Snapshot, TerminalView, ToolCallView, TurnView
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"})
 """The pictures that an export shows. SVG is none of them: it is a program as much as a picture."""
-_LINK = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f<>\"'`\\]+", re.IGNORECASE)
+_LINK = re.compile(rf"{SCHEMES}[^\s\x00-\x20\x7f<>\"'`\\]++")
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -31,28 +33,66 @@ class Piece(Struct, frozen=True, kw_only=True):
     uri: str | None = None
 
 
-def piece_of(block: Any, snapshot: Snapshot) -> Piece:
-    """Tell what a content block or a tool call's content shows; terminals are looked up in `snapshot`."""
+class Screens:
+    """The terminals of a snapshot, for one export. The output of each is shown once, however often it is mentioned."""
+
+    __slots__ = ("_left", "_shown")
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Begin with none shown."""
+        self._left = {terminal.terminal_id: terminal for terminal in snapshot.terminals}
+        self._shown: set[str] = set()
+
+    def show(self, terminal_id: str) -> Piece:
+        """Show a terminal, or say that it was shown before or is not known."""
+        terminal = self._left.pop(terminal_id, None)
+        if terminal is None:
+            again = ", shown above" if terminal_id in self._shown else ""
+            return Piece(kind="note", text=f"terminal {printable(terminal_id)}{again}")
+        self._shown.add(terminal_id)
+        return terminal_piece(terminal)
+
+    def rest(self) -> Iterator[TerminalView]:
+        """Give the terminals that nothing mentioned, in order."""
+        yield from self._left.values()
+
+
+def piece_of(block: Any, screens: Screens) -> Piece:
+    """Tell what a content block or a tool call's content shows; terminals are taken from `screens`."""
     if (text := text_of(block)) is not None:
         return Piece(kind="text", text=text)
     match known_tag_of(block):
         case "content" if hasattr(block, "content"):
-            return piece_of(block.content, snapshot)
+            return piece_of(block.content, screens)
         case "diff" if hasattr(block, "path") or hasattr(block, "changes"):
-            return Piece(kind="diff", text=diff_of(block), title=one_line(str(getattr(block, "path", ""))))
+            return Piece(kind="diff", text=diff_of(block), title=printable(str(getattr(block, "path", ""))))
         case "terminal" if hasattr(block, "terminal_id"):
-            return _terminal(block.terminal_id, snapshot.terminal(block.terminal_id))
+            return screens.show(block.terminal_id)
         case "image" if hasattr(block, "data"):
             return _image(block)
         case "audio" if hasattr(block, "mime_type"):
-            return Piece(kind="note", text=f"audio, {one_line(block.mime_type)}")
+            return Piece(kind="note", text=f"audio, {printable(block.mime_type)}")
         case "resource_link" if hasattr(block, "uri"):
             uri = block.uri if is_safe(block.uri) else None
-            return Piece(kind="link", text=one_line(block.title or block.name), title=one_line(block.uri), uri=uri)
+            return Piece(kind="link", text=printable(block.title or block.name), title=printable(block.uri), uri=uri)
         case "resource" if hasattr(block, "resource"):
             return _resource(block.resource)
         case _:
-            return Piece(kind="code", text=json_of(block), title=one_line(tag_of(block)))
+            return Piece(kind="code", text=json_of(block), title=printable(tag_of(block)))
+
+
+def raw_parts(call: ToolCallView) -> tuple[str | None, str | None]:
+    """Give the input and the output of a call as JSON, as far as its content does not show them.
+
+    The input is what is run, and so is shown beside any content but a diff, which says the same. The output is shown
+    where there is no content.
+    """
+    has_diff = any(known_tag_of(content) == "diff" for content in call.content)
+    shows_output = call.raw_output is not None and not call.content
+    return (
+        json_of(call.raw_input) if call.raw_input is not None and not has_diff else None,
+        json_of(call.raw_output) if shows_output else None,
+    )
 
 
 def with_ends(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterator[Entry | str]:
@@ -76,8 +116,8 @@ def _end(turn: TurnView) -> Iterator[str]:
 
 
 def is_safe(uri: str) -> bool:
-    """Say whether a link may be followed: web and mail addresses alone."""
-    return _LINK.fullmatch(uri) is not None
+    """Say whether a link may be followed: web and mail addresses alone, in which nothing is hidden."""
+    return _LINK.fullmatch(uri) is not None and printable(uri) == uri
 
 
 def json_of(value: Any) -> str:
@@ -86,6 +126,19 @@ def json_of(value: Any) -> str:
         return msgspec.json.format(msgspec.json.encode(value, enc_hook=enc_hook)).decode()
     except RecursionError:
         return "nested too deeply to be shown"
+    except (ValueError, OverflowError, TypeError, msgspec.MsgspecError) as why:
+        return f"cannot be shown: {why}"
+
+
+def terminal_piece(terminal: TerminalView) -> Piece:
+    """Show a terminal: its command, how it ended, and what it printed."""
+    end = ""
+    if terminal.exited:
+        end = f" (exit code {terminal.exit_code})" if terminal.exit_code is not None else " (exited)"
+        end = f" (ended by {terminal.signal})" if terminal.signal is not None else end
+    end += " (the beginning of the output is left out)" if terminal.truncated else ""
+    title = printable(f"$ {terminal.command}{end}" if terminal.command else f"terminal {terminal.terminal_id}{end}")
+    return Piece(kind="code", text=terminal.output.decode("utf-8", "replace"), title=title)
 
 
 def _image(block: Any) -> Piece:
@@ -95,24 +148,13 @@ def _image(block: Any) -> Piece:
     except (binascii.Error, ValueError):
         data = ""
     if not data:
-        return Piece(kind="note", text=f"image, {one_line(block.mime_type)}")
+        return Piece(kind="note", text=f"image, {printable(block.mime_type)}")
     return Piece(kind="image", text="image", uri=f"data:{mime};base64,{data}")
 
 
 def _resource(resource: Any) -> Piece:
-    title = one_line(str(getattr(resource, "uri", "")))
+    title = printable(str(getattr(resource, "uri", "")))
     text = getattr(resource, "text", None)
     if isinstance(text, str):
         return Piece(kind="code", text=text, title=title)
     return Piece(kind="note", text=f"{title}: data that is no text")
-
-
-def _terminal(terminal_id: str, terminal: TerminalView | None) -> Piece:
-    if terminal is None:
-        return Piece(kind="note", text=f"terminal {one_line(terminal_id)}")
-    end = ""
-    if terminal.exited:
-        end = f" (exit code {terminal.exit_code})" if terminal.exit_code is not None else " (exited)"
-        end = f" (ended by {terminal.signal})" if terminal.signal is not None else end
-    title = one_line(f"$ {terminal.command}{end}" if terminal.command else f"terminal {terminal_id}{end}")
-    return Piece(kind="code", text=terminal.output.decode("utf-8", "replace"), title=title)

@@ -5,7 +5,6 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from .._variants import CatchAll, UnknownVariant
 from ._blocks import Block, text_of
 
 
@@ -76,7 +75,7 @@ class UnknownView(View, frozen=True, kw_only=True):
     """An update that no release of the schemas here knows, whole, where it came."""
 
     tag: str
-    update: CatchAll | UnknownVariant
+    update: Block
 
 
 Entry: TypeAlias = MessageView | ToolCallView | CompactionView | UnknownView
@@ -106,7 +105,10 @@ class PlanView(Struct, frozen=True, kw_only=True):
 
 
 class TerminalView(Struct, frozen=True, kw_only=True):
-    """A terminal of the agent's own; `output` is what it printed, as bytes."""
+    """A terminal: of the agent's own, or of this client, which `SessionState.terminal_output` tells of.
+
+    `output` is what it printed, as bytes; `truncated` says that the beginning of it was left out.
+    """
 
     terminal_id: str
     command: str | None = None
@@ -116,6 +118,7 @@ class TerminalView(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: str | None = None
     meta: dict[str, Any] | None = None
+    truncated: bool = False
 
 
 class UsageView(Struct, frozen=True, kw_only=True):
@@ -189,5 +192,5 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         return 0 < entry.turn <= len(self.turns) and self.turns[entry.turn - 1].refused
 
     def terminal(self, terminal_id: str) -> TerminalView | None:
-        """Find a terminal of the agent's own."""
+        """Find a terminal."""
         return next((t for t in self.terminals if t.terminal_id == terminal_id), None)

@@ -14,12 +14,13 @@ from ._connection import Connection
 from ._files import Files
 from ._handshake import Handshake, NotAdvertised, UnsupportedVersion
 from ._load import Opened, load_or_new
+from ._memory import memory_pair
 from ._permissions import Chosen, Decision, Permissions, choose
 from ._problems import ConnectionClosed, Problem, ProblemKind
 from ._process import ProcessTransport, spawn
 from ._stdio import stdio
 from ._terminals import Terminals
-from ._transport import MessageTooLong, Transport, memory_pair
+from ._transport import MessageTooLong, Transport
 from ._websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:

@@ -4,25 +4,32 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from .._printable import printable
+from . import _platform
+from ._descriptors import is_hung_up
 from ._lines import Lines, write_lines
-from ._start import started
-from ._transport import Flow
+from ._received import HIGH
+from ._start import execute
+from ._transport import LIMIT, Flow
 
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
 STDIN, STDOUT, STDERR = 0, 1, 2
 TAIL = 64 * 1024
-"""So many bytes of standard error are kept."""
+"""How many bytes of standard error are kept."""
 LAST = 300
-"""So many characters of its last line are told where a process failed."""
+"""How many characters of its last line are told where a process failed."""
 LAST_WORDS = 0.2
-"""So many seconds that line is waited for; what it has started may hold standard error open."""
+"""How many seconds that line is waited for; what it has started may hold standard error open."""
 LINGER = 1.0
-"""So many seconds of silence after the end of a process count as the end of its output, and the other way round."""
+"""How many seconds of silence after the end of a process end its output, and the other way round."""
+ROUNDS = 5
+"""After how many times that long the output ends in any case, though others go on to write."""
+PIPE = 1024 * 1024
+"""As much as a pipe holds at most: what a process may have left behind there."""
 STEP = 0.02
 
 
@@ -39,17 +46,22 @@ class _Protocol(asyncio.SubprocessProtocol):
         """Standard error has ended."""
         self.ended = asyncio.Event()
         """Everything is closed, and the process is gone."""
+        self.tree: _platform.Tree | None = None
         self._linger: asyncio.TimerHandle | None = None
-        self._has_heard = False
+        self._heard = 0
+        """How many bytes of output came, since the end of the process once that has come."""
 
     def connection_made(self, transport: Any) -> None:
+        self.tree = _platform.tree_of(transport.get_pid())
         output = transport.get_pipe_transport(STDOUT)
         self.lines.pause, self.lines.resume = output.pause_reading, output.resume_reading
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == STDOUT:
-            self._has_heard = True
+            self._heard += len(data)
             self.lines.feed(data)
+            if self._heard > PIPE and self._linger is not None:
+                self.lines.bound(HIGH)  # the process can have written nothing of what still comes
             return
         self.tail += data
         if len(self.tail) > TAIL:
@@ -76,17 +88,23 @@ class _Protocol(asyncio.SubprocessProtocol):
         self.flow.resume()
 
     def process_exited(self) -> None:
+        if self.tree is not None:
+            self.tree.leader_exited()
         self.exited.set()
-        self._wait_for_output()
+        self._heard = 0
+        # What it has left in the pipe is read whether somebody takes it or not, so that the end behind it shows.
+        self.lines.bound(None)
+        self._wait_for_output(ROUNDS)
 
-    def _wait_for_output(self) -> None:
-        """Give the rest of the output its time; something that the process started may hold it open for ever."""
-        self._has_heard = False
-        self._linger = asyncio.get_running_loop().call_later(LINGER, self._end_of_wait)
+    def _wait_for_output(self, rounds: int) -> None:
+        """Give the rest of the output its time; what the process has started may hold it open, or write for ever."""
+        wait = asyncio.get_running_loop().call_later
+        self._linger = wait(LINGER, self._end_of_wait, self._heard, rounds - 1)
 
-    def _end_of_wait(self) -> None:
-        if self._has_heard or self.lines.is_paused:
-            self._wait_for_output()
+    def _end_of_wait(self, heard: int, rounds: int) -> None:
+        # A round reads at least once, so all of them have read what was in the pipe.
+        if rounds and self._heard > heard and not self.lines.is_paused:
+            self._wait_for_output(rounds)
         else:
             self.lines.end()
 
@@ -107,6 +125,7 @@ class ProcessTransport:
         self._grace = grace
         self._closing: asyncio.Task[None] | None = None
         self._input: Any = transport.get_pipe_transport(STDIN)
+        self._tree = protocol.tree or _platform.tree_of(transport.get_pid())
         self.pid = transport.get_pid()
         """The id of the process, which is that of its group, too."""
 
@@ -128,7 +147,7 @@ class ProcessTransport:
             return None
         if status >= 0:
             last = self.stderr.strip().rpartition("\n")[2] if status else ""
-            return f"the process exited with status {status}{f': {last[:LAST]}' if last else ''}"
+            return f"the process exited with status {status}{f': {printable(last[:LAST])}' if last else ''}"
         try:
             name = signal.Signals(-status).name
         except ValueError:
@@ -137,8 +156,14 @@ class ProcessTransport:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the process has ended, though something that it wrote may not have been received."""
-        return self._protocol.exited.is_set()
+        """Whether the process has ended, or has closed its output, though something may be left to receive."""
+        protocol = self._protocol
+        return protocol.exited.is_set() or protocol.lines.is_ended or is_hung_up(self._descriptor())
+
+    def _descriptor(self) -> int:
+        output = self._transport.get_pipe_transport(STDOUT)
+        pipe: Any = None if output is None or output.is_closing() else output.get_extra_info("pipe")
+        return -1 if pipe is None else int(pipe.fileno())
 
     async def receive(self) -> Sequence[bytes]:
         """Give the lines that the process wrote."""
@@ -165,43 +190,23 @@ class ProcessTransport:
         protocol.lines.end()
         protocol.flow.lose(BrokenPipeError("The transport is closed"))
         self._input.close()
-        if self._is_alive and not await self._wait(protocol.exited, self._grace):
-            self._signal(signal.SIGTERM)
+        if self.returncode is None and not await self._wait(protocol.exited, self._grace):
+            self._tree.ask()
             await self._wait(protocol.exited, self._grace)
-        await self._end_group()
+        await self._end_tree()
         await self._wait(protocol.exited, self._grace)
         self._transport.close()
         await self._wait(protocol.ended, self._grace)
 
-    async def _end_group(self) -> None:
-        """Ask what is left of the group to end, and kill what does not."""
-        if sys.platform == "win32":
-            self._signal(signal.SIGTERM)
-            return
-        deadline = asyncio.get_running_loop().time() + self._grace
+    async def _end_tree(self) -> None:
+        """Ask what is left of the tree to end, and kill what does not."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._grace
         if self.returncode is not None:
-            self._signal(signal.SIGTERM)
-            while self._group_is_alive() and asyncio.get_running_loop().time() < deadline:
+            self._tree.ask()
+            while self._tree.is_alive and clock() < deadline:
                 await asyncio.sleep(STEP)
-        self._signal(signal.SIGKILL)
-
-    @property
-    def _is_alive(self) -> bool:
-        return self.returncode is None
-
-    def _group_is_alive(self) -> bool:
-        try:
-            os.killpg(self.pid, 0)
-        except OSError:
-            return False
-        return True
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(OSError):
-            if sys.platform == "win32":
-                self._transport.terminate()
-            else:
-                os.killpg(self.pid, number)
+        self._tree.kill()
 
     @staticmethod
     async def _wait(event: asyncio.Event, seconds: float) -> bool:
@@ -216,30 +221,30 @@ async def spawn(
     *,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    limit: int | None = None,
+    limit: int | None = LIMIT,
     on_stderr: Callable[[bytes], object] | None = None,
     grace: float = 2.0,
 ) -> ProcessTransport:
     """Start a program and give the transport over its standard input and output.
 
-    `env` replaces the whole environment. `limit` is the greatest length of a line in bytes, None for no limit. What it
-    writes to standard error is always read: the end of it is kept, and `on_stderr` gets all of it as it comes. The
-    process leads a session and a group of its own, and the end of the transport is the end of the group: `close` closes
-    its input, asks it with SIGTERM and kills it with SIGKILL, waiting `grace` seconds after each of the first two.
+    `env` replaces the whole environment. `limit` is the greatest length of a line in bytes, 64 MiB by default, None for
+    no limit. What the program writes to standard error is always read: the end of it is kept, and `on_stderr` gets all
+    of it as it comes. The process leads a group of its own, and the end of the transport is the end of the group:
+    `close` closes its input, asks it with SIGTERM and kills it with SIGKILL, waiting `grace` seconds after each of the
+    first two.
 
-    Raises `OSError` where the program cannot be started, and `ValueError` for a command that is empty or a text.
+    All that the process wrote before its end is received, however late. What others write who have its output is
+    received until it has been silent for a second, and for five seconds at most; then the stream ends.
+
+    On Windows the program is looked up on the PATH with the extensions of PATHEXT, so that `npx` finds `npx.cmd`, and
+    the group is a job, which is asked with CTRL_BREAK.
+
+    Raises `OSError` where the program cannot be started, and `ValueError` for a command that is empty or a text, and
+    for an argument that a batch file of Windows cannot be given.
     """
     if not command or isinstance(command, str):
         raise ValueError("The command must be a list: the program and its arguments")
-    loop = asyncio.get_running_loop()
     lines = Lines(limit)
-    transport, protocol = await started(
-        loop.subprocess_exec(
-            lambda: _Protocol(lines, on_stderr),
-            *(os.fspath(part) for part in command),
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-        )
-    )
+    parts = [os.fspath(part) for part in command]
+    transport, protocol = await execute(lambda: _Protocol(lines, on_stderr), parts, env=env, cwd=cwd)
     return ProcessTransport(transport, protocol, grace)

@@ -3,20 +3,19 @@
 import asyncio
 import errno
 import os
-import select
-import selectors
-import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from . import _platform
+from ._blocking import BlockingReader, BlockingWriter
+from ._descriptors import is_hung_up, is_pollable
 from ._lines import Lines, write_lines
-from ._transport import Flow, Transport
+from ._transport import LIMIT, Flow, Transport
 
-READ = 256 * 1024
 GRACE = 5.0
-"""So many seconds the end waits for a reader who is slow to take what was written."""
+"""How many seconds the end waits for a reader who is slow to take what was written."""
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 
@@ -72,7 +71,7 @@ class _Streams:
         self.input = os.dup(STDIN)
         self.output = os.dup(STDOUT)
         # The mode belongs to the open file, which whoever started this program may share.
-        self._blocking = [] if sys.platform == "win32" else [os.get_blocking(fd) for fd in (self.input, self.output)]
+        self._blocking = [] if _platform.is_windows() else [os.get_blocking(fd) for fd in (self.input, self.output)]
         # What else writes to standard output, or reads from standard input, must not meet the messages there, be it
         # this program or one that it starts.
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -95,7 +94,7 @@ class _Streams:
 
 
 class _Stdio:
-    """The transport over pipes, sockets and terminals."""
+    """The transport over pipes, sockets, terminals and files."""
 
     def __init__(self, lines: Lines, streams: _Streams) -> None:
         self._lines = lines
@@ -107,44 +106,32 @@ class _Stdio:
         self._closed = False
 
     async def open(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop, streams = asyncio.get_running_loop(), self._streams
         # The loop closes the descriptors that it gets; ours go back to their places at the end.
-        if _is_pollable(self._streams.input):
-            source = os.fdopen(os.dup(self._streams.input), "rb", buffering=0)
+        if is_pollable(streams.input):
+            source = os.fdopen(os.dup(streams.input), "rb", buffering=0)
             self._reader, _ = await loop.connect_read_pipe(lambda: _Input(self._lines), source)
-        if _is_pollable(self._streams.output):
+        else:
+            self._reader = BlockingReader(streams.input, self._lines)
+        if is_pollable(streams.output):
             self._output = _Output(self._flow)
-            output, target = self._output, os.fdopen(os.dup(self._streams.output), "wb", buffering=0)
+            output, target = self._output, os.fdopen(os.dup(streams.output), "wb", buffering=0)
             self._writer, _ = await loop.connect_write_pipe(lambda: output, target)
+        else:
+            self._writer = BlockingWriter(streams.output, self._flow)
 
     @property
     def is_gone(self) -> bool:
-        """Whether nobody can write any more."""
-        if self._closed or not hasattr(select, "poll"):
-            return self._closed
-        poll = select.poll()
-        poll.register(self._streams.input, 0)
-        return any(event & select.POLLHUP for _, event in poll.poll(0))
+        """Whether nobody can write any more, or nobody reads."""
+        if self._closed or self._lines.is_ended or self._flow.lost is not None:
+            return True
+        return is_hung_up(self._streams.input)
 
     async def receive(self) -> Sequence[bytes]:
-        while self._reader is None and not self._closed and not self._lines.is_ready:
-            data = await asyncio.to_thread(os.read, self._streams.input, READ)
-            if data:
-                self._lines.feed(data)
-            else:
-                self._lines.end()
         return await self._lines.take()
 
     async def send(self, messages: Sequence[bytes]) -> None:
-        await write_lines(self._write, self._flow, messages)
-
-    def _write(self, data: bytes) -> None:
-        if self._writer is not None:
-            self._writer.write(data)
-            return
-        view = memoryview(data)  # a file takes everything at once, or nearly
-        while view:
-            view = view[os.write(self._streams.output, view) :]
+        await write_lines(self._writer.write, self._flow, messages)
 
     async def close(self) -> None:
         if self._closed:
@@ -154,9 +141,11 @@ class _Stdio:
         self._flow.lose(BrokenPipeError("The transport is closed"))
         if self._reader is not None:
             self._reader.close()
-        if self._writer is not None and self._output is not None:
+        # What was written may still be on its way to a slow reader.
+        if isinstance(self._writer, BlockingWriter):
+            await self._writer.close(GRACE)
+        elif self._writer is not None and self._output is not None:
             self._writer.close()
-            # What was written may still be on its way to a slow reader.
             await asyncio.wait([self._output.closed], timeout=GRACE)
             if not self._output.closed.done():
                 self._writer.abort()
@@ -164,25 +153,15 @@ class _Stdio:
         self._streams.restore()
 
 
-def _is_pollable(fd: int) -> bool:
-    """Say whether the loop can wait for a descriptor: not for files and some devices."""
-    mode = os.fstat(fd).st_mode
-    if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
-        return False
-    with selectors.DefaultSelector() as selector:
-        try:
-            selector.register(fd, selectors.EVENT_READ)
-        except OSError:
-            return False
-    return True
-
-
-async def stdio(*, limit: int | None = None) -> Transport:
+async def stdio(*, limit: int | None = LIMIT) -> Transport:
     """Give the transport over this program's standard input and output, one message on a line.
 
-    `limit` is the greatest length of a line in bytes, None for no limit. Until the transport is closed, all else that
-    writes to standard output, `print` included, comes out on standard error, and what reads from standard input finds
-    it empty; so do the programs that are started meanwhile. There can be one such transport at a time.
+    `limit` is the greatest length of a line in bytes, 64 MiB by default, None for no limit. Until the transport is
+    closed, all else that writes to standard output, `print` included, comes out on standard error, and what reads from
+    standard input finds it empty; so do the programs that are started meanwhile. There can be one such transport at a
+    time.
+
+    Files, and everything on Windows, are read and written by threads that the end of the program does not wait for.
 
     Raises `OSError` where the program was started without either.
     """

@@ -16,8 +16,9 @@ from .._errors import InvalidParams, ResourceNotFound
 from ._budget import WORST, Budget, answering, held_size
 from ._commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
 from ._output import Tail
+from ._platform import Tree, group_options, tree_of
 from ._shell import is_line
-from ._start import started
+from ._start import execute, started
 
 LIMIT = 1024 * 1024
 TOTAL = 16 * 1024 * 1024
@@ -279,6 +280,7 @@ class _Terminal(asyncio.SubprocessProtocol):
         self._ended = asyncio.Event()
         self._lost = asyncio.Event()
         self._transport: asyncio.SubprocessTransport | None = None
+        self._tree: Tree | None = None
         self._leaves_others = True
         """Whether something else of the group may run."""
 
@@ -290,14 +292,14 @@ class _Terminal(asyncio.SubprocessProtocol):
             "stderr": asyncio.subprocess.STDOUT,
             "cwd": wanted.cwd,
             "env": whole,
-            "start_new_session": True,
         }
         loop = asyncio.get_running_loop()
         try:
             if shell and not wanted.args:
+                choices |= group_options()
                 await started(loop.subprocess_shell(lambda: self, wanted.command, **choices))
             else:
-                await started(loop.subprocess_exec(lambda: self, wanted.command, *wanted.args, **choices))
+                await execute(lambda: self, [wanted.command, *wanted.args], **choices)
         except (OSError, ValueError) as why:
             detail = getattr(why, "strerror", None) or str(why)
             raise _refused(wanted.command, f"it cannot be started: {detail.lower()}") from None
@@ -311,6 +313,7 @@ class _Terminal(asyncio.SubprocessProtocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
+        self._tree = tree_of(transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._add(data)
@@ -385,15 +388,10 @@ class _Terminal(asyncio.SubprocessProtocol):
 
     def _signal(self, number: int) -> bool:
         """Send a signal to the group; say whether there is one."""
-        assert self._transport is not None
-        try:
-            if hasattr(os, "killpg"):
-                os.killpg(self._transport.get_pid(), number)
-            elif number:
-                self._transport.kill()
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
+        assert self._tree is not None
+        if number:
+            self._tree.kill()
+        return self._tree.is_alive
 
 
 def _name(number: int) -> str:

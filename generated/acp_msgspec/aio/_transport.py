@@ -1,24 +1,33 @@
-"""Transports: what carries whole messages between two ends, and one that stays in memory."""
+"""Transports: what carries whole messages between two ends."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from .._framing import START
 from .._portable import Portable
+
+LIMIT = 64 * 1024 * 1024
+"""The greatest length of a message in bytes, unless another one is asked for."""
 
 
 class MessageTooLong(Portable, ValueError):
     """The peer sent a message that outgrew the transport's limit; the message is lost, and the transport goes on.
 
-    `limit` is in bytes; `start` is the message's beginning, as far as the transport kept it.
+    `limit` is in bytes; `start` is the message's beginning, as far as the transport kept it. `more` counts messages
+    that came later and were too long as well, where there were too many to keep the beginning of each.
     """
 
-    def __init__(self, limit: int, start: bytes = b"") -> None:
+    def __init__(self, limit: int, start: bytes = b"", more: int = 0) -> None:
         """Keep the limit and the beginning."""
-        super().__init__(f"A message is longer than {limit} bytes")
+        super().__init__(limit, start, more)
         self.limit = limit
         self.start = start
+        self.more = more
+
+    def __str__(self) -> str:
+        """Tell of all of them."""
+        text = f"A message is longer than {self.limit} bytes"
+        return f"{text}, and so are {self.more} after it" if self.more else text
 
 
 class Transport(Protocol):
@@ -28,11 +37,12 @@ class Transport(Protocol):
     one sends.
     Three more attributes are read where a transport has them. `reason`, a text that says why the stream ended, and
     `returncode`, the exit status of the peer's process, are for `ConnectionClosed`. `is_gone` says whether the peer has
-    ended, be there something left to receive or not: while handlers are stuck nothing is received.
+    ended and can send nothing more, even while messages wait to be received: while handlers are stuck nothing is
+    received, and the end would not be seen.
     """
 
     async def receive(self) -> Sequence[bytes]:
-        """Wait for messages and give all that are there, at least one; nothing means that the stream has ended.
+        """Wait for messages and give what is there, at least one; nothing means that the stream has ended.
 
         Raises `MessageTooLong` for a message beyond the limit, after which receiving goes on, and `OSError` where the
         stream broke.
@@ -86,85 +96,3 @@ class Flow:
         if not self._open.is_set():
             await self._open.wait()
         self.check()
-
-
-class _Pipe:
-    """One direction of a pair: the messages under way."""
-
-    __slots__ = ("bound", "closed", "flow", "messages", "size", "waiter")
-
-    def __init__(self, bound: int) -> None:
-        self.bound = bound
-        self.messages: list[bytes] = []
-        self.size = 0
-        self.flow = Flow()
-        self.waiter: asyncio.Future[None] | None = None
-        self.closed = False
-
-    def wake(self) -> None:
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
-
-    def close(self) -> None:
-        self.closed = True
-        self.flow.lose(BrokenPipeError("The other end is closed"))
-        self.wake()
-
-
-class _MemoryEnd:
-    """One end of a pair."""
-
-    def __init__(self, incoming: _Pipe, outgoing: _Pipe, limit: int | None) -> None:
-        self._in = incoming
-        self._out = outgoing
-        self._limit = limit
-
-    @property
-    def is_gone(self) -> bool:
-        return self._in.closed
-
-    async def receive(self) -> Sequence[bytes]:
-        pipe = self._in
-        while not pipe.messages:
-            if pipe.closed:
-                return ()
-            pipe.waiter = asyncio.get_running_loop().create_future()
-            await pipe.waiter
-        if self._limit is not None and len(pipe.messages[0]) > self._limit:
-            raise MessageTooLong(self._limit, self._take(1)[0][:START])
-        count = len(pipe.messages)
-        if self._limit is not None:
-            count = next((n for n, m in enumerate(pipe.messages) if len(m) > self._limit), count)
-        return self._take(count)
-
-    def _take(self, count: int) -> list[bytes]:
-        pipe = self._in
-        taken, pipe.messages = pipe.messages[:count], pipe.messages[count:]
-        pipe.size = sum(map(len, pipe.messages))
-        if pipe.size <= pipe.bound:
-            pipe.flow.resume()
-        return taken
-
-    async def send(self, messages: Sequence[bytes]) -> None:
-        pipe = self._out
-        pipe.flow.check()
-        pipe.messages += messages
-        pipe.size += sum(map(len, messages))
-        pipe.wake()
-        if pipe.size > pipe.bound:
-            pipe.flow.pause()
-            await pipe.flow.wait()
-
-    async def close(self) -> None:
-        self._in.close()
-        self._out.close()
-
-
-def memory_pair(*, limit: int | None = None, buffer: int = 65536) -> tuple[Transport, Transport]:
-    """Make two transports of one event loop, each of which receives what the other one sends.
-
-    `limit` is the greatest length of a message in bytes, None for no limit; over `buffer` bytes under way a sender
-    waits.
-    """
-    there, back = _Pipe(buffer), _Pipe(buffer)
-    return _MemoryEnd(back, there, limit), _MemoryEnd(there, back, limit)

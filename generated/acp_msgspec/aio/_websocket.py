@@ -13,16 +13,22 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
 
-from ._transport import Transport
+from ._socket import CLOSE_TIMEOUT, WebSocketTransport, careful
+from ._transport import LIMIT, Transport
 
 _LOG = logging.getLogger(__name__.rpartition(".")[0])
 SUBPROTOCOL = "acp"
 """What both ends call what they speak."""
 BEARER = "acp.bearer."
 """Begins a subprotocol that carries a token: it goes on in base64 for addresses, without padding."""
-LIMIT = 64 * 1024 * 1024
-CLOSE_TIMEOUT = 2.0
-UNSUPPORTED_DATA, TOO_BIG = 1003, 1009
+OPTIONS: dict[str, Any] = {
+    # What waits counts by bytes here, and by the number of frames there.
+    "max_queue": None,
+    # The pings there end a connection whose pongs wait behind messages.
+    "ping_interval": None,
+    "close_timeout": CLOSE_TIMEOUT,
+}
+"""What the library is told of every connection."""
 
 Session = Callable[[Transport], Awaitable[object]]
 
@@ -37,56 +43,12 @@ def _library(part: str) -> Any:
         raise ModuleNotFoundError(problem, name=why.name) from None
 
 
-class _WebSocket:
-    """One WebSocket, of either side."""
-
-    def __init__(self, socket: Any, limit: int | None) -> None:
-        self._socket = socket
-        self._limit = limit
-        self._closed: Any = _library("exceptions").ConnectionClosed
-        self.reason: str | None = None
-
-    @property
-    def is_gone(self) -> bool:
-        return self._socket.close_code is not None
-
-    async def receive(self) -> Sequence[bytes]:
-        try:
-            message = await self._socket.recv()
-        except self._closed as why:
-            self._ended(why)
-            return ()
-        if isinstance(message, str):
-            return (message.encode(),)
-        self.reason = "the peer sent a binary frame"
-        await self._socket.close(UNSUPPORTED_DATA, "messages are text frames")
-        return ()
-
-    async def send(self, messages: Sequence[bytes]) -> None:
-        try:
-            for message in messages:
-                await self._socket.send(message, text=True)
-        except self._closed as why:
-            self._ended(why)
-            raise BrokenPipeError(self.reason) from None
-
-    async def close(self) -> None:
-        await self._socket.close()
-
-    def _ended(self, why: Any) -> None:
-        """Put into words why it ended; the first reason is the true one."""
-        if self.reason is not None:
-            return
-        received: Any = why.rcvd
-        sent: Any = why.sent
-        if received is not None and (sent is None or why.rcvd_then_sent):
-            self.reason = f"the peer closed the connection: {received.reason or received.code}"
-        elif sent is None:
-            self.reason = "the connection broke"
-        elif sent.code == TOO_BIG:
-            self.reason = f"a message is longer than {self._limit} bytes"
-        else:
-            self.reason = f"this side closed the connection: {sent.reason or sent.code}"
+def _transport(
+    socket: Any, limit: int | None, ping_interval: float | None, ping_timeout: float | None
+) -> WebSocketTransport:
+    closed: type[Exception] = _library("exceptions").ConnectionClosed
+    counts = hasattr(_library("asyncio.messages"), "MAX_FRAGMENTS")
+    return WebSocketTransport(socket, closed, limit, ping_interval, ping_timeout, counts_fragments=counts)
 
 
 def _subprotocol_of(token: str) -> str:
@@ -112,9 +74,10 @@ async def connect_websocket(
     `token` goes into the header `Authorization: Bearer`, or with `token_in_subprotocol` where pages in browsers have to
     put it, since they cannot set headers: into a subprotocol, `acp.bearer.` and the token in base64. `ssl` is for
     `wss://` addresses whose certificate the system does not know. `limit` is the greatest length of a message in bytes;
-    a longer one ends the connection. A ping goes out every `ping_interval` seconds, and where no pong comes within
-    `ping_timeout` the connection ends; None turns either off. Pongs come behind messages: a peer that sends more than
-    is taken, to handlers that are stuck for longer than that, counts as lost.
+    a longer one ends the connection. Over 4 MiB of messages that nobody takes, nothing more is read. A ping goes out
+    every `ping_interval` seconds, and where no pong comes within `ping_timeout` the connection ends; None turns either
+    off. Pongs come behind messages, so the time in which nothing is read does not count; meanwhile the system is asked
+    whether the peer is there.
 
     Raises `OSError` (`TimeoutError` after `open_timeout` seconds included) where there is no server, `ConnectionError`
     where it refuses, `ValueError` for an address that is none, and `ModuleNotFoundError` without the extra `ws`.
@@ -134,10 +97,9 @@ async def connect_websocket(
             additional_headers=sent,
             compression="deflate" if compress else None,
             open_timeout=open_timeout,
-            ping_interval=ping_interval,
-            ping_timeout=ping_timeout,
-            close_timeout=CLOSE_TIMEOUT,
             max_size=limit,
+            create_connection=careful(client.ClientConnection),
+            **OPTIONS,
             **options,
         )
     except exceptions.InvalidURI as why:
@@ -146,7 +108,7 @@ async def connect_websocket(
         raise ConnectionRefusedError(f"The server answered with the status {why.response.status_code}") from None
     except exceptions.WebSocketException as why:
         raise ConnectionError(f"The server does not speak WebSocket: {why}") from None
-    return _WebSocket(socket, limit)
+    return _transport(socket, limit, ping_interval, ping_timeout)
 
 
 class WebSocketServer:
@@ -208,7 +170,7 @@ async def serve_websocket(
     library = _library("asyncio.server")
 
     async def run(socket: Any) -> None:
-        transport = _WebSocket(socket, limit)
+        transport = _transport(socket, limit, ping_interval, ping_timeout)
         try:
             await session(transport)
         except Exception:
@@ -234,11 +196,10 @@ async def serve_websocket(
         process_request=check,
         select_subprotocol=select,
         compression="deflate" if compress else None,
-        ping_interval=ping_interval,
-        ping_timeout=ping_timeout,
-        close_timeout=CLOSE_TIMEOUT,
         max_size=limit,
+        create_connection=careful(library.ServerConnection),
         ssl=ssl,
+        **OPTIONS,
     )
     return WebSocketServer(server)
 

@@ -13,6 +13,7 @@ from ._changes import (
     CommandsChanged,
     CompactionChanged,
     ConfigChanged,
+    EmptyChunk,
     IllegalMove,
     InfoChanged,
     MessageAppended,
@@ -32,7 +33,7 @@ from ._changes import (
 )
 from ._html import to_html
 from ._markdown import to_markdown
-from ._replay import replay_states
+from ._replay import replay_runs, replay_states
 from ._session import Listener, SessionState, Update
 from ._transcript import (
     BrokenLine,
@@ -67,6 +68,7 @@ __all__ = [
     "CompactionChanged",
     "CompactionView",
     "ConfigChanged",
+    "EmptyChunk",
     "Entry",
     "IllegalMove",
     "InfoChanged",
@@ -103,6 +105,7 @@ __all__ = [
     "UsageView",
     "View",
     "replay",
+    "replay_runs",
     "replay_states",
     "to_html",
     "to_markdown",

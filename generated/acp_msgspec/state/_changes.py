@@ -24,6 +24,13 @@ class MessageAppended(Struct, frozen=True, kw_only=True):
     started: bool
 
 
+class EmptyChunk(Struct, frozen=True, kw_only=True):
+    """A chunk of a message held no text; it was left out, and no message was begun by it."""
+
+    role: Role
+    message_id: str | None
+
+
 class MessageReplaced(Struct, frozen=True, kw_only=True):
     """A message has another content, id or metadata as a whole, or began whole."""
 
@@ -73,7 +80,7 @@ class Unannounced(Struct, frozen=True, kw_only=True):
 
 
 class TerminalChanged(Struct, frozen=True, kw_only=True):
-    """A terminal of the agent's own began, changed, or printed more."""
+    """A terminal of the agent or of this client began, changed, or printed more."""
 
     terminal_id: str
 
@@ -163,6 +170,7 @@ class UnknownKept(Struct, frozen=True, kw_only=True):
 
 Change: TypeAlias = (
     MessageAppended
+    | EmptyChunk
     | MessageReplaced
     | ToolCallChanged
     | CompactionChanged

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from .._patch import apply_patch
 from ._blocks import Block
@@ -52,13 +52,12 @@ class Facts:
 
     def set_usage(self, update: Any) -> Iterator[Change]:
         """Replace the usage."""
-        cost = update.cost
-        self.usage = UsageView(
-            used=update.used,
-            size=update.size,
-            cost=None if cost is None else cost.amount,
-            currency=None if cost is None else cost.currency,
-        )
+        cost = getattr(update, "cost", None)
+        if cost is UNSET:
+            amount, currency = (self.usage.cost, self.usage.currency) if self.usage is not None else (None, None)
+        else:
+            amount, currency = (None, None) if cost is None else (cost.amount, cost.currency)
+        self.usage = UsageView(used=update.used, size=update.size, cost=amount, currency=currency)
         yield UsageChanged()
 
     def patch_info(self, update: Any) -> Iterator[Change]:

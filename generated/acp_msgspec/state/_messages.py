@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ._blocks import Block, Blocks
-from ._changes import Change, MessageAppended, MessageReplaced
+from ._blocks import Block, Blocks, text_of
+from ._changes import Change, EmptyChunk, MessageAppended, MessageReplaced
 from ._timeline import Timeline, Turns
 from ._views import MessageView, Role
 
@@ -66,7 +66,10 @@ class Messages:
         yield _replaced(message, started=True)
 
     def chunk(self, role: Role, message_id: str | None, block: Block) -> Iterator[Change]:
-        """Add a chunk."""
+        """Add a chunk; one without any text says nothing."""
+        if getattr(block, "text", None) == "" and text_of(block) == "":
+            yield EmptyChunk(role=role, message_id=message_id)
+            return
         message = self._find(role, message_id)
         if message is None and role is Role.USER and self._echo is not None and self._echo is self._open:
             message = self._repeated(self._echo, message_id)

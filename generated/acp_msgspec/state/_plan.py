@@ -33,9 +33,7 @@ class Plans:
 
 def plan_id_of(content: Any) -> str | None:
     """Find the id of a plan, also of a kind that is not known."""
-    if not isinstance(content, UnknownVariant):
-        return str(content.plan_id)
-    found = content.data.get("planId")
+    found = content.data.get("planId") if isinstance(content, UnknownVariant) else getattr(content, "plan_id", None)
     return found if isinstance(found, str) else None
 
 
@@ -44,9 +42,9 @@ def _view(plan_id: str | None, content: Any) -> PlanView:
     if entries := getattr(content, "entries", None):
         return PlanView(plan_id=plan_id, items=tuple(map(_item, entries)))
     match getattr(content, "type", None):
-        case "file":
+        case "file" if hasattr(content, "uri"):
             return PlanView(plan_id=plan_id, uri=content.uri)
-        case "markdown":
+        case "markdown" if hasattr(content, "content"):
             return PlanView(plan_id=plan_id, markdown=content.content)
         case None | "items" if not isinstance(content, UnknownVariant):
             return PlanView(plan_id=plan_id)

@@ -78,22 +78,28 @@ class Turns:
         """Take note that the agent has begun to answer."""
         self._answered = True
 
-    def end(self, stop_reason: str | None, usage: Struct | None) -> Iterator[Change]:
-        """End the turn that is on; the same end told twice counts once."""
-        self._answered = True
-        if not self._views:
+    @property
+    def is_on(self) -> bool:
+        """Whether the last turn has begun and not ended."""
+        return bool(self._views) and not self._views[-1].ended
+
+    def end(self, number: int, stop_reason: str | None, usage: Struct | None) -> Iterator[Change]:
+        """End a turn; the same end told twice counts once. There is none of the number 0."""
+        if number == self.number:
+            self._answered = True
+        if not number:
             return
-        last = self._views[-1]
+        before = self._views[number - 1]
         ended = TurnView(
-            number=last.number,
+            number=number,
             ended=True,
             # What was refused stays so, whatever the agent does on its own afterwards.
-            stop_reason=last.stop_reason if last.refused or stop_reason is None else stop_reason,
-            usage=usage if usage is not None else last.usage,
+            stop_reason=before.stop_reason if before.refused or stop_reason is None else stop_reason,
+            usage=usage if usage is not None else before.usage,
         )
-        if last.ended and ended.stop_reason == last.stop_reason and ended.usage is last.usage:
+        if before.ended and ended.stop_reason == before.stop_reason and ended.usage is before.usage:
             return
-        self._views[-1] = ended
+        self._views[number - 1] = ended
         yield TurnEnded(number=ended.number, stop_reason=ended.stop_reason, refused=ended.refused)
 
     def set_activity(self, activity: str) -> Iterator[Change]:
