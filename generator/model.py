@@ -261,7 +261,8 @@ class Need:
 
     `capability` is where `initialize` has it, as keys joined by dots, and `leaf` the expression that advertises it;
     None where that takes more than to say so, or where it can be offered without the method. `field` is that of the
-    params which needs it (None: the method itself), `value` its tag or value (None: any).
+    params which needs it (None: the method itself), `value` its tag or value (None: any). A `group` only groups other
+    capabilities, and advertises nothing without them.
     """
 
     method: str
@@ -270,6 +271,7 @@ class Need:
     leaf: str | None = None
     field: str | None = None
     value: str | None = None
+    group: bool = False
 
 
 @dataclass(frozen=True, slots=True)

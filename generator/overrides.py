@@ -17,10 +17,16 @@ STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A capability, as the keys of `initialize` that lead to it, and whether it can be offered without the method."""
+    """A capability, as the keys of `initialize` that lead to it.
+
+    Of a method, `optional`: it can be offered without the method; `group`: it only groups others, so that an empty
+    object advertises nothing. Of a part of the params, `derived`: whoever handles the method handles it, too.
+    """
 
     path: str
     optional: bool = False
+    derived: bool = False
+    group: bool = False
 
 
 @dataclass(slots=True)
@@ -120,17 +126,18 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
                 out.default[name] = value
             elif kind in ("unknown_member", "renamed") and isinstance(value, str):
                 (out.unknown_member if kind == "unknown_member" else out.renamed)[name] = value
-            elif kind == "capabilities" and (made := _capability(value)) is not None:
+            elif kind == "capabilities" and (made := _capability(name, value)) is not None:
                 out.capabilities[name] = made
             else:
                 raise GeneratorError(f"[{table}.{kind}] {name} has a value of the wrong type", file=shown)
 
 
-def _capability(value: Any) -> Capability | None:
+def _capability(name: str, value: Any) -> Capability | None:
     if isinstance(value, str):
         return Capability(value)
-    if is_object(value) and value.keys() == {"path", "optional"}:
-        path, optional = value["path"], value["optional"]
-        if isinstance(path, str) and isinstance(optional, bool):
-            return Capability(path, optional)
+    if is_object(value) and isinstance(path := value.get("path"), str):
+        allowed = ("derived",) if "#" in name else ("optional", "group")
+        flags = {key: flag for key, flag in value.items() if key in allowed and isinstance(flag, bool)}
+        if flags and len(flags) == len(value) - 1:
+            return Capability(path, **flags)
     return None

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import msgspec
 from msgspec import DecodeError, ValidationError
@@ -13,6 +13,10 @@ from ._observe import OnSkip, report, told_to
 from ._outgoing import why_not_encoded
 from ._repair import Mismatch, Skipped, misfit_path, walk_over
 from ._variants import enc_hook
+
+if TYPE_CHECKING:
+    # Type checkers bring it along. What describes a type need not be a class: unions, `list[…]`, `NewType`s.
+    from typing_extensions import TypeForm  # pyright: ignore[reportMissingModuleSource]
 
 T = TypeVar("T")
 Buffer = bytes | bytearray | memoryview | str
@@ -45,6 +49,8 @@ class Decoder(Generic[T]):
         self, type: builtins.type[T], *, unknown: Unknown = "reject", on_skip: OnSkip | None = None
     ) -> None: ...
     @overload
+    def __init__(self, type: "TypeForm[T]", *, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> None: ...
+    @overload
     def __init__(
         self: "Decoder[Any]", type: Any, *, unknown: Unknown = "reject", on_skip: OnSkip | None = None
     ) -> None: ...
@@ -70,10 +76,13 @@ class Decoder(Generic[T]):
 @overload
 def decode(buf: Buffer, /, *, type: type[T], unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
 @overload
+def decode(buf: Buffer, /, *, type: "TypeForm[T]", unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
+@overload
 def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
 def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
     """Decode one JSON document as `type`, repairing what the schema forgives.
 
+    `type` is a class or any other type, such as the union `v1.SessionUpdate`; a type checker knows the result by it.
     `buf` is UTF-8 JSON as bytes, bytearray, memoryview, or text. `unknown` and `on_skip` are as for `Decoder`, and so
     are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for a value that does not fit.
     """
@@ -85,6 +94,8 @@ def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
 
 @overload
 def decode_strict(buf: Buffer, /, *, type: type[T]) -> T: ...
+@overload
+def decode_strict(buf: Buffer, /, *, type: "TypeForm[T]") -> T: ...
 @overload
 def decode_strict(buf: Buffer, /, *, type: Any) -> Any: ...
 def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
@@ -101,6 +112,10 @@ def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
 @overload
 def decode_with_repairs(buf: Buffer, /, *, type: type[T], unknown: Unknown = "reject") -> tuple[T, list[Skipped]]: ...
 @overload
+def decode_with_repairs(
+    buf: Buffer, /, *, type: "TypeForm[T]", unknown: Unknown = "reject"
+) -> tuple[T, list[Skipped]]: ...
+@overload
 def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]: ...
 def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]:
     """Decode one JSON document as `type` and list what was repaired in it.
@@ -113,6 +128,8 @@ def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject
 
 @overload
 def convert(value: Any, /, *, type: type[T], unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
+@overload
+def convert(value: Any, /, *, type: "TypeForm[T]", unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> T: ...
 @overload
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:

@@ -1,13 +1,17 @@
 """`initialize`: the version is settled, and nobody is asked for what it did not advertise."""
 
 import asyncio
+import copy
+import pickle
 from typing import Any
 
 import acp_msgspec as acp
 import pytest
-from acp_msgspec import aio, v1, v1_unstable, v2
+from acp_msgspec import aio, v1, v1_unstable, v2, v2_unstable
+from acp_msgspec.v1 import aio as v1_aio
 from acp_msgspec.v1_unstable import aio as v1_unstable_aio
 from acp_msgspec.v2 import aio as v2_aio
+from acp_msgspec.v2_unstable import aio as v2_unstable_aio
 
 from tests.aio_support import RawPeer, run
 
@@ -181,6 +185,119 @@ def test_elicitation_by_its_modes() -> None:
                 await agent.elicitation_create(url)
 
     run(turn())
+
+
+MODULES: list[tuple[Any, Any]] = [
+    (v1, v1_aio),
+    (v1_unstable, v1_unstable_aio),
+    (v2, v2_aio),
+    (v2_unstable, v2_unstable_aio),
+]
+each_schema = pytest.mark.parametrize(("types", "ends"), MODULES, ids=[types.__name__ for types, _ in MODULES])
+
+
+def client_with(base: Any, *names: str) -> Any:
+    """Make a client of coroutines that do nothing."""
+
+    async def nothing(self: object, params: object, /) -> None:
+        pass
+
+    return type("Made", (base,), dict.fromkeys(names, nothing))()
+
+
+@each_schema
+@pytest.mark.parametrize("base", ["subclass", "any class"])
+def test_elicitation_is_offered_by_what_is_handled(types: Any, ends: Any, base: str) -> None:
+    form, url = types.ElicitationFormCapabilities(), types.ElicitationUrlCapabilities()
+    both = types.ElicitationCapabilities(form=form, url=url)
+
+    async def turn() -> None:
+        for names, expected in (
+            (["elicitation_create"], types.ElicitationCapabilities(form=form)),
+            (["elicitation_create", "elicitation_complete"], both),
+            (["elicitation_complete"], None),
+            (["session_update"], None),
+        ):
+            here, there = aio.memory_pair()
+            handler = client_with(ends.Client if base == "subclass" else object, *names)
+            async with (
+                ends.AgentConnection(there, ends.Agent()) as agent,
+                ends.ClientConnection(here, handler) as client,
+            ):
+                await client.negotiate(info=types.Implementation(name="test", version="1"))
+                told: Any = acp.to_builtins(agent.handshake.request)
+                told = told.get("clientCapabilities" if "clientCapabilities" in told else "capabilities", {})
+                assert told.get("elicitation") == (None if expected is None else acp.to_builtins(expected))
+
+    run(turn())
+
+
+@each_schema
+def test_an_agent_asks_in_the_modes_that_were_advertised(types: Any, ends: Any) -> None:
+    session = types.SessionId("s")
+    schema = types.ElicitationSchema()
+    form = types.CreateElicitationRequestFormSession(session_id=session, message="?", requested_schema=schema)
+    at = {"url": "http://x", "elicitation_id": types.ElicitationId("e")}
+    url = types.CreateElicitationRequestUrlSession(session_id=session, message="?", **at)
+    other = types.CreateElicitationRequestOtherSession(session_id=session, message="?", mode="_voice")
+    has_form, has_url = {"form": types.ElicitationFormCapabilities()}, {"url": types.ElicitationUrlCapabilities()}
+    done = types.CompleteElicitationNotification(elicitation_id=types.ElicitationId("e"))
+
+    async def turn() -> None:
+        for modes, refused in (
+            ({}, ["form", "url", "", "url"]),
+            (has_form, [None, "url", None, "url"]),
+            (has_url, ["form", None, None, None]),
+            (has_form | has_url, [None] * 4),
+        ):
+            here, there = aio.memory_pair()
+            handler = client_with(ends.Client, "elicitation_create", "elicitation_complete")
+            made = types.ClientCapabilities(elicitation=types.ElicitationCapabilities(**modes))
+            async with (
+                ends.AgentConnection(there, ends.Agent()) as agent,
+                ends.ClientConnection(here, handler) as client,
+            ):
+                await client.negotiate(capabilities=made, info=types.Implementation(name="test", version="1"))
+                for params, mode in zip((form, url, other, done), refused, strict=True):
+                    method = "elicitation/complete" if params is done else "elicitation/create"
+                    if mode is None:
+                        agent.gate(method, params)
+                        continue
+                    with pytest.raises(aio.NotAdvertised) as caught:
+                        agent.gate(method, params)
+                    assert caught.value.capability.endswith(f".elicitation.{mode}".rstrip("."))
+
+    run(turn())
+
+
+def test_what_is_inside_a_capability_is_offered_with_it_alone() -> None:
+    # `nes.events…` would advertise `nes`, whose methods this agent does not have.
+    lone = client_with(v1_unstable_aio.Agent, "document_did_open")
+    assert lone.capabilities() == v1_unstable.AgentCapabilities()
+    names = ["nes_start", "nes_suggest", "nes_close", "document_did_open"]
+    whole = client_with(v1_unstable_aio.Agent, *names).capabilities()
+    assert whole.nes.events.document.did_open is not None
+    assert whole.nes.events.document.did_save is None
+    assert client_with(v2_aio.Agent, "session_delete").capabilities() == v2.AgentCapabilities()
+    whole = client_with(v2_aio.Agent, "session_new", "session_prompt", "session_delete").capabilities()
+    assert whole.session.delete is not None
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        aio.NotAdvertised("session/load", "agentCapabilities.loadSession"),
+        aio.NotAdvertised("session/prompt", "agentCapabilities.promptCapabilities.audio", "prompt audio"),
+        aio.UnsupportedVersion(7, (1,)),
+        aio.UnsupportedVersion(answered=1, spoken=(2, 3)),
+    ],
+)
+def test_errors_survive_pickle_and_copy(why: Exception) -> None:
+    why.add_note("a note")
+    for made in (pickle.loads(pickle.dumps(why)), copy.copy(why), copy.deepcopy(why)):
+        assert type(made) is type(why)
+        assert str(made) == str(why)
+        assert vars(made) == vars(why)
 
 
 def test_a_capability_is_offered_for_all_of_its_methods_alone() -> None:

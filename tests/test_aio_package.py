@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import acp_msgspec as acp
 import pytest
-from acp_msgspec import aio
+from acp_msgspec import aio, state, v1, v1_unstable, v2, v2_unstable
 from acp_msgspec.v1 import aio as v1_aio
 from acp_msgspec.v1_unstable import aio as v1_unstable_aio
 from acp_msgspec.v2 import aio as v2_aio
@@ -63,18 +64,33 @@ def test_the_stable_ends_come_when_asked_for() -> None:
         assert name == "Decision" or getattr(aio, name).__doc__
 
 
+def test_what_is_listed_is_there_and_what_is_there_is_listed() -> None:
+    seen = python(
+        "import sys\nfrom acp_msgspec import aio\n"
+        "names = dir(aio)\n"
+        "print(sorted(set(aio.__all__) - set(names)), 'acp_msgspec.v1' in sys.modules, names == sorted(set(names)))\n"
+        "print([n for n in names if not hasattr(aio, n)], set(names) <= set(dir(aio)))"
+    )
+    assert seen == "[] False True\n[] True\n"
+    modules: list[Any] = [acp, aio, state, *ENDS.values(), v1, v1_unstable, v2, v2_unstable]
+    for module in modules:
+        assert set(getattr(module, "__all__", ())) <= set(dir(module))
+        assert all(hasattr(module, name) for name in dir(module))
+
+
 def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CLI.main(["vendor", "copied", "--only", "v2"]) == 0
     seen = python(
         "from copied import aio\nfrom copied.v2.aio import AgentConnection\n"
-        "print(AgentConnection.__module__)\n"
+        "print(AgentConnection.__module__, 'AgentConnection' in dir(aio), 'Connection' in dir(aio))\n"
         "try:\n    aio.AgentConnection\n"
         "except AttributeError as why:\n    print(why)\n",
         tmp_path,
     )
     assert seen == (
-        "copied.v2.aio\nmodule 'copied.aio' has no 'AgentConnection', as the schema v1 is not part of this copy; "
+        "copied.v2.aio False True\n"
+        "module 'copied.aio' has no 'AgentConnection', as the schema v1 is not part of this copy; "
         "take it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
     )
     Path("use.py").write_text("from copied import aio\nprint(aio.Connection)\n", encoding="utf-8")

@@ -44,7 +44,7 @@ NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
 
 GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
-RUNTIME_DOORS = {"websockets": {"aio/_websocket.py"}, "typing_extensions": {"_envelopes.py"}}
+RUNTIME_DOORS = {"websockets": {"aio/_websocket.py"}, "typing_extensions": {"_codec.py", "_envelopes.py"}}
 """Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
 
 

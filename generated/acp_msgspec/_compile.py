@@ -27,7 +27,7 @@ from ._plans import (
 )
 from ._repair import Plan
 from ._structs import GUARD
-from ._unions import spec_of
+from ._unions import NativePart, spec_of
 from ._variants import CatchAll, declared
 
 _PLANS: dict[Any, Plan] = {}
@@ -148,6 +148,8 @@ def _empty_of(kind: Any) -> Any:
     """Find what a required field becomes when it is forgiven: an empty list or map, or null where that is allowed."""
     while get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
+    if isinstance(kind, NativePart):
+        kind = kind.__args__[0]  # a list, if anything that can be empty
     origin = get_origin(kind)
     if origin in (Union, UnionType) and type(None) in get_args(kind):
         return _constant(None)

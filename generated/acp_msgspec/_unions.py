@@ -4,8 +4,11 @@ Each form below is a plain union to a type checker. At run time it is either the
 decode in one pass, marked with the whole `UnionSpec` for the repair walk, or a stand-in that reads through the hook.
 """
 
-from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
+import sys
+import typing
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct, field
 
@@ -108,6 +111,63 @@ class _UnionStandIn(Hooked):
     def read(self, value: Any) -> Any:
         return _late.read_union(self.spec, value)
 
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        _refuse_call(self.spec)
+
+
+if TYPE_CHECKING:
+
+    class _Alias:
+        __args__: tuple[Any, ...]
+
+        def __init__(self, origin: Any, args: tuple[Any, ...]) -> None: ...
+        def __init_subclass__(cls, *, _root: bool) -> None: ...
+
+else:
+    _Alias = vars(typing)["_GenericAlias"]
+
+
+class NativePart(_Alias, _root=True):
+    """The part of a union that msgspec decodes in one pass: a union to whoever looks into types.
+
+    Other than those of `typing`, it says which classes to call instead.
+    """
+
+    def __init__(self, kinds: tuple[Any, ...], spec: UnionSpec) -> None:
+        super().__init__(Union, kinds)
+        self.__union__ = spec
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        _refuse_call(self.__union__)
+
+    def __repr__(self) -> str:
+        return " | ".join(map(_shown, self.__args__))
+
+
+def _refuse_call(spec: UnionSpec) -> NoReturn:
+    """Raise what a union raises that is called as if it were a class: its name, and the classes to call instead."""
+    classes = ", ".join(dict.fromkeys(map(_shown, _variants(spec))))
+    modules = [vars(m) for name, m in sys.modules.items() if name.startswith(f"{__package__}.")]
+    names = (name for found in modules for name, kind in found.items() if spec_of(kind) is spec)
+    raise TypeError(f"{next(names, 'This')} is a union and cannot be called; use one of its classes: {classes}")
+
+
+def _variants(spec: UnionSpec) -> Iterator[Any]:
+    """List the classes of a union, those of unions in it included."""
+    tagged = (kind for kinds in spec.tagged.values() for kind in kinds)
+    for kind in (*tagged, *spec.catch_alls, *spec.fallbacks):
+        inner = spec_of(kind)
+        if inner is not None:
+            yield from _variants(inner)
+        elif kind is not Any:  # free JSON has no class
+            yield kind
+
+
+def _shown(kind: Any) -> str:
+    if get_origin(kind) is list:
+        return f"list[{_shown(get_args(kind)[0])}]"
+    return str(getattr(kind, "__name__", kind))
+
 
 class _Late:
     """Finds what knows all types, at the first use: this module knows their unions only."""
@@ -143,11 +203,11 @@ def _form(known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any,
         tag_field = others[0].__shape__.other_of
     spec = UnionSpec(tag_field, tagged, others, fallbacks, closed)
     native = _native(spec)
-    return _UnionStandIn("Union", (), {"spec": spec}) if native is None else Annotated[native, spec]
+    return Annotated[NativePart(native, spec), spec] if native else _UnionStandIn("Union", (), {"spec": spec})
 
 
-def _native(spec: UnionSpec) -> Any:
-    """Find the part of a union that msgspec can decode in one pass and never takes for another; None for none.
+def _native(spec: UnionSpec) -> tuple[Any, ...]:
+    """Find the part of a union that msgspec can decode in one pass and never takes for another.
 
     What that part refuses is not wrong yet: it comes to the second look, which knows the whole union.
     """
@@ -155,14 +215,14 @@ def _native(spec: UnionSpec) -> Any:
     if not spec.tagged and not spec.catch_alls:
         # The first type of an untagged union is the one that is tried first anyway.
         first = fallbacks[0]
-        return first if Any not in fallbacks and (get_origin(first) is list or _is_plain(first)) else None
+        return (first,) if Any not in fallbacks and (get_origin(first) is list or _is_plain(first)) else ()
     if fallbacks:
         only = fallbacks[0]
         guarded = len(fallbacks) == 1 and getattr(only, "__untagged_by__", None) == spec.tag_field
-        return only if guarded else None
+        return (only,) if guarded else ()
     single = [k[0] for k in spec.tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
     # Of a lone Struct msgspec takes the tag as optional.
-    return reduce(lambda a, b: a | b, single) if len(single) > 1 else None
+    return tuple(single) if len(single) > 1 else ()
 
 
 def _is_plain(kind: Any) -> bool:

@@ -85,6 +85,8 @@ def _need(need: Need, handlers: list[dict[str, Any]]) -> str:
         parts.append(f"field={quoted(need.field)}")
     if need.value is not None:
         parts.append(f"value={quoted(need.value)}")
+    if need.group:
+        parts.append("group=True")
     return ", ".join(parts)
 
 

@@ -68,8 +68,9 @@ def _needs(
         pointer = start.pointer if start else ""
         kinds = list(_walk(start, entry.path, known))
         if len(kinds) == entry.path.count(".") + 1:
-            leaf = None if field or entry.optional else _leaf(kinds, known)
-            found.append(Need(name, side, entry.path, leaf, field or None, value or None))
+            is_by_name = entry.derived if field else not (entry.optional or entry.group)
+            leaf = _leaf(kinds, known) if is_by_name else None
+            found.append(Need(name, side, entry.path, leaf, field or None, value or None, entry.group))
     return found, "" if found else entry.path, pointer
 
 

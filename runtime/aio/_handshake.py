@@ -22,24 +22,34 @@ class UnsupportedVersion(Exception):
 
     def __init__(self, answered: int, spoken: tuple[int, ...]) -> None:
         """Keep both."""
-        own = ", ".join(map(str, spoken))
-        super().__init__(f"The agent speaks version {answered} of the protocol, this side speaks {own}")
+        super().__init__(answered, spoken)  # what pickle and copy make it of again
         self.answered = answered
         self.spoken = spoken
+
+    def __str__(self) -> str:
+        """Tell both."""
+        own = ", ".join(map(str, self.spoken))
+        return f"The agent speaks version {self.answered} of the protocol, this side speaks {own}"
 
 
 class NotAdvertised(Exception):
     """A call was not sent, as the peer did not advertise what it needs; `force=True` sends it all the same.
 
-    `method` is that of the call, and `capability` the place in the peer's part of `initialize` that allows it.
+    `method` is that of the call, `capability` the place in the peer's part of `initialize` that allows it, and `part`
+    what in the params needs it, such as `mode url`; empty for the method itself.
     """
 
     def __init__(self, method: str, capability: str, part: str = "") -> None:
         """Keep what is missing; `part` says which part of the params needs it."""
-        what = f"{method} with {part}" if part else method
-        super().__init__(f"{what} needs {capability}, which the peer did not advertise in `initialize`")
+        super().__init__(method, capability, part)  # what pickle and copy make it of again
         self.method = method
         self.capability = capability
+        self.part = part
+
+    def __str__(self) -> str:
+        """Tell what needs what."""
+        what = f"{self.method} with {self.part}" if self.part else self.method
+        return f"{what} needs {self.capability}, which the peer did not advertise in `initialize`"
 
 
 INITIALIZE = "initialize"
@@ -88,6 +98,8 @@ class Need(Struct, frozen=True):
     """The coroutine that handles the method; empty where the capability can be offered without it."""
     leaf: Any = None
     """What advertises it; None where that takes more than to say so."""
+    group: bool = False
+    """Whether the capability only groups others, so that an object without any of them advertises nothing."""
     field: str = ""
     """The field of the params that needs it where it is not empty; empty for the method itself."""
     value: str | None = None
@@ -120,8 +132,8 @@ class Gate:
         """Compare what methods need with what the peer told in `initialize`."""
         plain = to_builtins(told)
         self._refused: dict[str, list[Need]] = {}
-        for need in needs:
-            if not _is_advertised(plain, need.capability):
+        for need in sorted(needs, key=lambda n: n.group):  # what is in a group says more than the group
+            if not _is_advertised(plain, need):
                 self._refused.setdefault(need.method, []).append(need)
 
     def check(self, method: str, params: Any) -> None:
@@ -132,13 +144,20 @@ class Gate:
                 raise NotAdvertised(method, need.capability, part)
 
 
-def _is_advertised(told: Any, capability: str) -> bool:
+def _is_advertised(told: Any, need: Need) -> bool:
     place: Any = told
-    for key in capability.split("."):
+    for key in need.capability.split("."):
         place = cast("dict[str, Any]", place).get(key) if isinstance(place, dict) else None
-        if place is None or place is False or place == []:
+        if _is_nothing(place):
             return False
-    return True
+    if not need.group or not isinstance(place, dict):
+        return True
+    inside = cast("dict[str, Any]", place)
+    return any(key != "_meta" and not _is_nothing(value) for key, value in inside.items())
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or value is False or value == []
 
 
 def settled(asked: int, spoken: tuple[int, ...]) -> int:
@@ -155,15 +174,17 @@ def is_overridden(handler: object, base: type | None, name: str) -> bool:
 def offered(supports: Callable[[str], bool], needs: Iterable[Need], key: str, kind: type[T]) -> T:
     """Make the capabilities that a handler's methods amount to; `key` is where they stand in `initialize`.
 
-    A capability is offered where every method that needs it is supported.
+    A capability is offered where every method that needs it is supported, and every capability around it is offered,
+    as it could not be without them.
     """
     wanted: dict[str, list[Need]] = {}
     for need in needs:
-        if need.name and not need.field and need.leaf is not None and need.capability.startswith(f"{key}."):
+        if need.name and need.leaf is not None and need.capability.startswith(f"{key}."):
             wanted.setdefault(need.capability, []).append(need)
+    lacking = {capability for capability, by in wanted.items() if not all(supports(need.name) for need in by)}
     tree: dict[str, Any] = {}
     for capability, by in wanted.items():
-        if all(supports(need.name) for need in by):
+        if not any(f"{capability}.".startswith(f"{other}.") for other in lacking):
             *parents, last = capability.split(".")[1:]
             place = tree
             for parent in parents:

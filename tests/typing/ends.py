@@ -26,6 +26,11 @@ class Helper(aio.Agent):
         return v1.PromptResponse(stop_reason=v1.StopReason.END_TURN)
 
 
+class Prompting(aio.Agent, helpers=["prompt"]):
+    async def prompt(self, text: str) -> None:
+        print(text)
+
+
 async def client(transport: aio.Transport) -> None:
     async with aio.ClientConnection(transport, Editor()) as conn:
         assert_type(conn, aio.ClientConnection)

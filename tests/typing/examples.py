@@ -166,10 +166,29 @@ def decoded(line: bytes) -> None:
     assert_type(decoder.decode(line), v1.SessionNotification)
     block: v1.ContentBlock = acp.decode(line, type=v1.ContentBlock)
     content_text(block)
+    other = acp.decode_strict(line, type=v2.ContentBlock)
+    assert_type(other, v2.ContentBlock)
+    open_content(other)
     reason = acp.decode(line, type=v1.StopReason)
     assert_type(reason, v1.StopReason)
     code = v1.ErrorCode.INVALID_PARAMS
     assert_type(code.is_known, bool)
+
+
+def decoded_what_is_not_a_class(line: bytes, kind: type[Any], anything: Any) -> None:
+    assert_type(acp.decode(line, type=v1.SessionUpdate), v1.SessionUpdate)
+    assert_type(acp.decode(line, type=v1.CreateElicitationRequest), v1.CreateElicitationRequest)
+    assert_type(acp.decode(line, type=v1.McpServer, unknown="keep"), v1.McpServer)
+    assert_type(acp.decode(line, type=v1.RequestId), v1.RequestId)
+    assert_type(acp.decode(line, type=v1.SessionId), v1.SessionId)
+    assert_type(acp.decode(line, type=list[v1.ContentBlock]), list[v1.ContentBlock])
+    assert_type(acp.decode(line, type=v1.Response[v1.PromptResponse]), v1.Response[v1.PromptResponse])
+    assert_type(acp.decode_with_repairs(line, type=v1.SessionUpdate), tuple[v1.SessionUpdate, list[acp.Skipped]])
+    assert_type(acp.convert({}, type=v1.ToolCallContent), v1.ToolCallContent)
+    assert_type(acp.Decoder(v1.SessionUpdate, unknown="keep").decode(line), v1.SessionUpdate)
+    assert_type(acp.decode(line, type=kind), Any)
+    assert_type(acp.decode(line, type=anything), Any)
+    update_name(acp.decode(line, type=v1.SessionUpdate))
 
 
 def stop_reason(answer: v1.Response, typed: v1.Response[v1.PromptResponse]) -> v1.StopReason | str:

@@ -6,6 +6,7 @@ has its own in its module `aio`, as in `from acp_msgspec.v2.aio import AgentConn
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ._commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
@@ -60,6 +61,11 @@ else:
             ) from None
         globals().update({end: getattr(module, end) for end in _ENDS if hasattr(module, end)})
         return getattr(module, name)
+
+    def __dir__() -> list[str]:
+        # What can be had, loaded or not; a copy without this schema has none of its ends.
+        has_ends = find_spec(f"{__name__.rpartition('.')[0]}.v1") is not None
+        return sorted({*globals(), *(_ENDS if has_ends else ())})
 
 
 __all__ = [

@@ -9,6 +9,7 @@ from msgspec import UNSET, Raw
 from .._layer import Unknown, extension_method
 from .._observe import OnSkip
 from ._core import Core, OnMessage, Options
+from ._given import check_given, made_handler
 from ._problems import ConnectionClosed, OnProblem
 from ._reading import Reading
 from ._rules import Rules
@@ -25,9 +26,9 @@ class Connection(Generic[H]):
     """One end of a connection; the ends of a schema, `AgentConnection` and `ClientConnection`, are made of it.
 
     `handler` is an object with a coroutine for each method that this end handles, or a function that makes one, given
-    this connection (whatever can be called is taken for such a function); None handles nothing. A missing method
-    answers -32601. The connection works within `async with`, or `serve`, in one event loop and thread: what is called
-    from another one raises `RuntimeError`.
+    this connection (whatever else can be called is taken for such a function); None handles nothing. A missing method
+    answers -32601, and one that could not be called as it is raises `TypeError` here. The connection works within
+    `async with`, or `serve`, in one event loop and thread: what is called from another one raises `RuntimeError`.
 
     What comes in is handled in this order:
 
@@ -71,7 +72,11 @@ class Connection(Generic[H]):
         debug: bool = False,
         validate: bool = False,
     ) -> None:
-        """Prepare the connection; nothing is read or sent before `async with`."""
+        """Prepare the connection; nothing is read or sent before `async with`.
+
+        Raises `TypeError` for what is no transport, and for a handler whose methods cannot be called as they are.
+        """
+        check_given(self, transport, handler)
         options = Options(
             max_requests=max_requests,
             max_notifications=max_notifications,
@@ -88,7 +93,7 @@ class Connection(Generic[H]):
         self._outbox = self._core.outbox
         self._heads: dict[str, bytes] = {}
         self._tails: dict[str, bytes] = {}
-        made: object = handler(self) if callable(handler) else handler
+        made = made_handler(self, handler)
         self.handler = made
         """The object whose methods handle what the peer sends."""
         self._rules = Rules(self.side, made, self._core)

@@ -7,6 +7,7 @@ from msgspec import Raw, Struct, UnsetType
 
 from .._errors import MethodNotFound
 from .._methods import Method
+from ._handlers import HandlerBase
 from ._handshake import Need, is_overridden
 from ._inbox import Deed
 from ._turns import AgentTurn, ClientTurn
@@ -23,6 +24,8 @@ class Side(Struct, frozen=True, kw_only=True):
     """The envelopes of requests that the peer may send, and the names of the handler's methods for them."""
     notifications: dict[type[Any], str]
     """The same for notifications."""
+    base: type[Any]
+    """The class with all methods of a handler, `Agent` or `Client`."""
     methods: Mapping[str, Method]
     """What the schema knows of each method, of either side."""
     response: type[Any]
@@ -56,12 +59,14 @@ class Handlers(Struct, frozen=True):
     unknown_notification: Callable[[str, Raw], Any] | None
 
 
-class UnknownMethods:
+class UnknownMethods(HandlerBase):
     """The hooks for methods that neither the schema knows nor the protocol's rule for extensions allows.
 
     Some agents use names such as `vendor/thing`. Where a hook is not overridden, their requests are answered with
     -32601, and both they and their notifications are reported as problems.
     """
+
+    __acp_end__ = ""
 
     async def unknown_request(self, method: str, params: Raw, /) -> Any:
         """Answer a request of a method that the schema does not know; params are null where there are none.

@@ -200,10 +200,24 @@ _AGENT_NEEDS = (
     Need("session/resume", "agentCapabilities.mcpCapabilities.sse", field="mcp_servers", value="sse"),
 )
 _CLIENT_NEEDS = (
-    Need("elicitation/complete", "clientCapabilities.elicitation.url"),
-    Need("elicitation/create", "clientCapabilities.elicitation", name="elicitation_create", leaf={}),
-    Need("elicitation/create", "clientCapabilities.elicitation.form", field="mode", value="form"),
-    Need("elicitation/create", "clientCapabilities.elicitation.url", field="mode", value="url"),
+    Need("elicitation/complete", "clientCapabilities.elicitation.url", name="elicitation_complete", leaf={}),
+    Need("elicitation/create", "clientCapabilities.elicitation", group=True),
+    Need(
+        "elicitation/create",
+        "clientCapabilities.elicitation.form",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="form",
+    ),
+    Need(
+        "elicitation/create",
+        "clientCapabilities.elicitation.url",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="url",
+    ),
     Need("fs/read_text_file", "clientCapabilities.fs.readTextFile", name="fs_read_text_file", leaf=True),
     Need("fs/write_text_file", "clientCapabilities.fs.writeTextFile", name="fs_write_text_file", leaf=True),
     Need("session/update", "clientCapabilities.session.compaction", field="update", value="compaction_summary_chunk"),
@@ -224,7 +238,12 @@ class Agent(UnknownMethods):
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "agent"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -408,7 +427,12 @@ class Client(UnknownMethods):
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "client"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -575,6 +599,7 @@ class AgentConnection(Connection[Agent]):
             RejectNesNotificationMessage: "nes_reject",
             CancelNotificationMessage: "session_cancel",
         },
+        base=Agent,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
@@ -763,6 +788,7 @@ class ClientConnection(Connection[Client]):
             MessageMcpNotificationMessage: "mcp_message_notification",
             SessionNotificationMessage: "session_update",
         },
+        base=Client,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,

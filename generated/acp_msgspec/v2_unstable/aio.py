@@ -168,10 +168,24 @@ _AGENT_NEEDS = (
     Need("session/set_config_option", "capabilities.session"),
 )
 _CLIENT_NEEDS = (
-    Need("elicitation/complete", "capabilities.elicitation.url"),
-    Need("elicitation/create", "capabilities.elicitation", name="elicitation_create", leaf={}),
-    Need("elicitation/create", "capabilities.elicitation.form", field="mode", value="form"),
-    Need("elicitation/create", "capabilities.elicitation.url", field="mode", value="url"),
+    Need("elicitation/complete", "capabilities.elicitation.url", name="elicitation_complete", leaf={}),
+    Need("elicitation/create", "capabilities.elicitation", group=True),
+    Need(
+        "elicitation/create",
+        "capabilities.elicitation.form",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="form",
+    ),
+    Need(
+        "elicitation/create",
+        "capabilities.elicitation.url",
+        name="elicitation_create",
+        leaf={},
+        field="mode",
+        value="url",
+    ),
 )
 _VERSIONS = (2,)
 
@@ -181,7 +195,12 @@ class Agent(UnknownMethods):
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "agent"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -343,7 +362,12 @@ class Client(UnknownMethods):
 
     A request whose method is not overridden is answered with -32601, and a notification is ignored. Raise a
     `RequestError` to refuse a request.
+
+    A subclass whose method could not be called as it is, or whose name looks like a misspelt one of these, raises
+    `TypeError`; `helpers=["name"]` in its head lets such a name pass.
     """
+
+    __acp_end__ = "client"
 
     info: Implementation | None = None
     """Name and version, as `initialize` tells them."""
@@ -471,6 +495,7 @@ class AgentConnection(Connection[Agent]):
             RejectNesNotificationMessage: "nes_reject",
             CancelSessionNotificationMessage: "session_cancel",
         },
+        base=Agent,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
@@ -588,6 +613,7 @@ class ClientConnection(Connection[Client]):
             MessageMcpNotificationMessage: "mcp_message_notification",
             UpdateSessionNotificationMessage: "session_update",
         },
+        base=Client,
         methods=METHODS,
         response=Response,
         error_response=ErrorResponse,
