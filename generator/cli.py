@@ -18,6 +18,8 @@ from generator.diff import FORMATS
 from generator.diff import diff as compare
 from generator.errors import GeneratorError
 from generator.explain import explain as explain_type
+from generator.manifest import FILE as MANIFEST
+from generator.manifest import Written, update
 from generator.pin import pin as pin_schemas
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
 from generator.source import ROOT, load_pinned
@@ -54,15 +56,17 @@ def generate(
                 status.update(text)
 
         made = _made(schema, label, meta, step, target)
-        changes = compare_or_write(target, made.files, list(made.owned), check=check)
+        written = update(target, made.output, check=check)
     _summarise(console, made)
-    if check and changes:
-        for line in changes.lines:
-            console.print(line, soft_wrap=True)
+    lines = _lines(written, check=check)
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
+    changes = written.changes
+    if check and lines:
         raise GeneratorError(
-            f"{len(changes.lines)} files are not what the generator writes",
+            f"{len(lines)} files are not what the generator writes",
             file=str(target),
-            hint="run `python -m generator generate` and commit the result",
+            hint="run `python -m generator generate` and commit the result; it leaves what it did not write",
         )
     for summary in made.summaries if check else ():
         if summary.undocumented:
@@ -73,6 +77,17 @@ def generate(
                 hint="write their texts in our own words",
             )
     console.print(_verdict(changes.lines, check=check), soft_wrap=True)
+
+
+def _lines(written: Written, *, check: bool) -> list[str]:
+    """Say what differs, or what was removed; and what stays though no run wants it."""
+    changes = written.changes
+    lines = changes.lines if check else [f"removed: {path}" for path in changes.stale]
+    lines += [f"kept: {path} ({why})" for path, why in changes.kept]
+    lines += [f"kept: {path} (not written by `generate`)" for path in written.strangers]
+    if written.damage:
+        lines.append(f"{MANIFEST}: {written.damage}; so nothing {'would be' if check else 'was'} removed")
+    return lines
 
 
 def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step, target: Path) -> Generated:
@@ -180,7 +195,7 @@ def diff(
     if out is None:
         sys.stdout.write(text)
     else:
-        compare_or_write(out.parent, {out.name: text}, [], check=False)
+        compare_or_write(out.parent, {out.name: text}, {}, check=False)
     raise typer.Exit(report.status)
 
 

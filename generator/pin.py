@@ -87,7 +87,8 @@ def pin(
         )
     lock = _lock(origin, release, present, entries, source)
     files[f"{SCHEMA_DIR}/{LOCK}"] = lock.to_json().encode("utf-8")
-    return lock, compare_or_write(root, files, [f"{SCHEMA_DIR}/v1", f"{SCHEMA_DIR}/v2"], check=False)
+    former = {f"{SCHEMA_DIR}/{e.path}": [e.sha256] for e in present.files} if present is not None else {}
+    return lock, compare_or_write(root, files, former, check=False)
 
 
 def _lock(origin: Origin, release: str | None, present: Lock | None, entries: list[LockEntry], source: str) -> Lock:

@@ -9,6 +9,7 @@ from generator import api
 from generator.docs import load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
 from generator.lower import lower
+from generator.manifest import Output
 from generator.model import Module
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
@@ -33,11 +34,15 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Every file of a run, the folders it owns, and the figures of each schema."""
+    """Every file of a run, whose they are, and the figures of each schema."""
 
-    files: dict[str, str]
-    owned: tuple[str, ...]
+    output: Output
     summaries: tuple[Summary, ...]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of each file."""
+        return dict(self.output.files)
 
 
 def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
@@ -57,15 +62,21 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
         files.update(made)
         summaries.append(summary)
     files[api.FILE] = api.to_text(entries)
-    return Generated(files, (PACKAGE,), tuple(summaries))
+    return Generated(_output(files, tuple(s.label for s in sources)), tuple(summaries))
 
 
 def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: Path) -> Generated:
     """Generate a package around one schema file; `out` may hold others that were generated before."""
     source = load_single(path, label, meta)
-    package = {p: t for p, t in emit_package(None, [label]).items() if not (out / p).exists()}
+    package = emit_package(None, [label])
+    there = frozenset(p for p in package if (out / p).exists())
     _, made, summary = _module(source, load_overrides(source), step)
-    return Generated({**runtime_files(), **package, **made}, (f"{PACKAGE}/{label}",), (summary,))
+    files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
+    return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
+
+
+def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[str] | None = None) -> Output:
+    return Output(PACKAGE, files, labels, (api.FILE,), leaves or frozenset(), whole=leaves is None)
 
 
 def load_module(source: Source) -> Module:

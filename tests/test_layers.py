@@ -23,6 +23,7 @@ LAYERS = (
     "api",
     "explain",
     "write",
+    "manifest",
     "fetch",
     "git",
     "pin",
