@@ -5,8 +5,8 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test interop interop-agents wheel bench bench-tolerance \
-	bench-connection soak release-check bump history docs clean
+.PHONY: help setup generate check lint types drift test minimum pythons versions interop interop-agents wheel bench \
+	bench-tolerance bench-connection soak release-check bump history docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -39,6 +39,15 @@ test: check ## Run the checks and all tests.
 	@$(PY) docs/build.py --tools-only
 	@$(PY) -m tests.interop.install --soft
 	@$(PY) -m pytest
+
+minimum: $(STAMP) ## Test the package on the oldest msgspec that it allows.
+	@$(PY) -m tests.versions --minimum
+
+pythons: $(STAMP) ## Test the package on every Python that is installed.
+	@$(PY) -m tests.versions --pythons
+
+versions: $(STAMP) ## Do both; no pair of versions is tested twice.
+	@$(PY) -m tests.versions --minimum --pythons
 
 interop: $(STAMP) ## Try our ends against the SDKs of others.
 	@$(PY) -m tests.interop.install
