@@ -22,6 +22,7 @@ from generator.manifest import FILE as MANIFEST
 from generator.manifest import Written, update
 from generator.pin import pin as pin_schemas
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
+from generator.prove import prove_importable
 from generator.source import ROOT, load_pinned
 from generator.write import compare_or_write
 
@@ -56,6 +57,9 @@ def generate(
                 status.update(text)
 
         made = _made(schema, label, meta, step, target)
+        if not check and update(target, made.output, check=True).changes:
+            step("import what was made")
+            prove_importable(made.files, made.output.package, made.output.modules)
         written = update(target, made.output, check=check)
     _summarise(console, made)
     lines = _lines(written, check=check)

@@ -1,5 +1,6 @@
 """The stages in a row: from a schema source to the files of the package."""
 
+import ast
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 from generator import api
 from generator.docs import load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
+from generator.errors import GeneratorError
 from generator.lower import lower
 from generator.manifest import Output
 from generator.model import Module
@@ -67,12 +69,24 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
 
 def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: Path) -> Generated:
     """Generate a package around one schema file; `out` may hold others that were generated before."""
+    _check_label(label)
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
     _, made, summary = _module(source, load_overrides(source), step)
     files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
     return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
+
+
+def _check_label(label: str) -> None:
+    """Refuse a label that means something in the package already: a folder, a module or a public name of it."""
+    taken = {path.split("/")[1].removesuffix(".py") for path in runtime_files()}
+    init = ast.parse(emit_package(None, [])[f"{PACKAGE}/__init__.py"])
+    taken |= {a.asname or a.name for node in init.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    if label in taken:
+        raise GeneratorError(
+            f"--label {label} is the name of a part of the package itself", hint="choose another one, such as next"
+        )
 
 
 def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[str] | None = None) -> Output:

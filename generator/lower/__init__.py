@@ -5,7 +5,7 @@ from generator.lower.definitions import Lowering
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
 from generator.model import Module
-from generator.names import MESSAGE_NAMES, Names
+from generator.names import Names
 from generator.overrides import Overrides
 from generator.read import Schema
 
@@ -41,4 +41,4 @@ def _version(schema: Schema, overrides: Overrides) -> int:
     return version if isinstance(version, int) else int(overrides.family.removeprefix("v") or 1)
 
 
-__all__ = ["MESSAGE_NAMES", "lower"]
+__all__ = ["lower"]
