@@ -26,6 +26,9 @@ from generator.prove import prove_importable
 from generator.source import ROOT, load_pinned
 from generator.write import compare_or_write
 
+SHOWN = 20
+"""How many places without a docstring are named for each schema."""
+
 app = typer.Typer(
     help="Generate the package acp_msgspec from the Agent Client Protocol's JSON Schema.",
     no_args_is_help=True,
@@ -72,7 +75,7 @@ def generate(
             file=str(target),
             hint="run `python -m generator generate` and commit the result; it leaves what it did not write",
         )
-    for summary in made.summaries if check else ():
+    for summary in made.summaries if check and schema is None else ():
         if summary.undocumented:
             raise GeneratorError(
                 f"{len(summary.undocumented)} places of {summary.label} have no docstring, the first of them "
@@ -115,6 +118,7 @@ def _summarise(console: Console, made: Generated) -> None:
                 s.label, str(s.definitions), str(s.structs), str(s.unions), str(s.enums), _share(s.documented)
             )
         console.print(table)
+        _name_undocumented(console, made)
         console.print(f"{len(made.files)} files in {seconds:.2f} s")
         return
     for s in made.summaries:
@@ -123,7 +127,16 @@ def _summarise(console: Console, made: Generated) -> None:
             f"{_share(s.documented)} documented",
             soft_wrap=True,
         )
+    _name_undocumented(console, made)
     console.print(f"{len(made.files)} files in {seconds:.2f} s", soft_wrap=True)
+
+
+def _name_undocumented(console: Console, made: Generated) -> None:
+    for s in made.summaries:
+        for place in s.undocumented[:SHOWN]:
+            console.print(f"undocumented: {s.label}.{place}", soft_wrap=True, markup=False)
+        if len(s.undocumented) > SHOWN:
+            console.print(f"undocumented: {len(s.undocumented) - SHOWN} more places of {s.label}", soft_wrap=True)
 
 
 def _share(documented: tuple[int, int]) -> str:

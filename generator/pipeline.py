@@ -2,7 +2,8 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Summary:
     enums: int
     documented: tuple[int, int]
     undocumented: tuple[str, ...] = ()
-    """The places of a pinned schema that have no docstring."""
+    """The places that have no docstring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,27 @@ def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[st
 
 def load_module(source: Source) -> Module:
     """Read and lower one schema."""
-    return lower(read_schema(source), load_overrides(source))
+    with _bounded(source):
+        return lower(read_schema(source), load_overrides(source))
+
+
+@contextmanager
+def _bounded(source: Source) -> Generator[None]:
+    """Tell of definitions that lead to each other too often to be followed."""
+    try:
+        yield
+    except RecursionError:
+        raise GeneratorError(
+            "has definitions that refer to each other too deeply", file=source.file, pointer="/$defs"
+        ) from None
 
 
 def _module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
+    with _bounded(source):
+        return _made(source, overrides, step)
+
+
+def _made(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
     step(f"read {source.file}")
     schema = read_schema(source)
     step(f"lower {source.label}")
@@ -116,6 +134,6 @@ def _module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, d
         unions=kinds["Union"] + len(module.routings),
         enums=kinds["Enumeration"],
         documented=docs.coverage,
-        undocumented=tuple(docs.missing) if source.pinned else (),
+        undocumented=tuple(docs.missing),
     )
     return module, files, summary

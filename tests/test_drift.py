@@ -124,4 +124,10 @@ def test_check_wants_docstrings_everywhere(monkeypatch: pytest.MonkeyPatch, caps
     with pytest.raises(GeneratorError, match=r"^schema/docs: 2 places of v1 have no docstring, the first of them Diff"):
         cli.generate(check=True)
     cli.generate(check=False, out=ROOT / "generated")
-    assert "up to date" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "undocumented: v1.Diff.fields.path\nundocumented: v1.Diff.doc\n" in out
+    assert "up to date" in out
+    lacking = dataclasses.replace(lacking, undocumented=tuple(f"A{i}.doc" for i in range(25)))
+    cli.generate(check=False, out=ROOT / "generated")
+    out = capsys.readouterr().out
+    assert "undocumented: v1.A19.doc\nundocumented: 5 more places of v1\n" in out
