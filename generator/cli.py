@@ -168,6 +168,10 @@ def pin(
             console.print(f"{what}: {path}", soft_wrap=True)
     state = "pinned" if changes else "already pinned"
     console.print(f"{state}: {lock.commit} ({lock.release})", soft_wrap=True)
+    for path, why in changes.kept:
+        console.print(f"kept: {path} ({why})", soft_wrap=True, markup=False)
+    if lock.unverified:
+        console.print(f"unverified: {lock.unverified}", soft_wrap=True, markup=False)
 
 
 @app.command()

@@ -72,6 +72,8 @@ class Lock:
     date: str
     release: str
     files: tuple[LockEntry, ...]
+    unverified: str = ""
+    """Why nobody can say that the files are those of the commit; empty where git has said it."""
 
     def to_json(self) -> str:
         """Write the lock as it is stored."""
@@ -84,6 +86,7 @@ class Lock:
             "commit": self.commit,
             "date": self.date,
             "release": self.release,
+            **({"unverified": self.unverified} if self.unverified else {}),
             "files": files,
         }
         return json.dumps(head, indent=2) + "\n"
@@ -188,11 +191,12 @@ def load_lock(root: Path = ROOT) -> Lock:
     raw = parse_object(read_bytes(root / SCHEMA_DIR / LOCK, shown), shown)
     try:
         entries = tuple(LockEntry(path=path, **entry) for path, entry in raw["files"].items())
-        lock = Lock(raw["repository"], raw["commit"], raw["date"], raw["release"], entries)
+        lock = Lock(raw["repository"], raw["commit"], raw["date"], raw["release"], entries, raw.get("unverified", ""))
     except (KeyError, TypeError, AttributeError):
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`") from None
-    texts = [v for e in entries for v in (e.path, e.upstream_path, e.upstream_sha256, e.sha256)]
-    if not all(isinstance(v, str) for v in (*texts, lock.repository, lock.commit, lock.date, lock.release)):
+    texts: list[Any] = [v for e in entries for v in (e.path, e.upstream_path, e.upstream_sha256, e.sha256)]
+    texts += [lock.repository, lock.commit, lock.date, lock.release, lock.unverified]
+    if not all(isinstance(v, str) for v in texts):
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`")
     known = {name for pair in LABELS.values() for name in pair}
     for unknown in sorted({e.path for e in lock.files} - known):
