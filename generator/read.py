@@ -233,12 +233,6 @@ class _Reader:
 
     def check_below(self, schema: dict[str, Any], pointer: str) -> None:
         for key, value in schema.get("properties", {}).items():
-            if any(c in '"\\' or c < " " for c in key):
-                raise self.fail(
-                    child(pointer, "properties", key),
-                    f"the key {key!r} has a quotation mark, a backslash or a control character",
-                    "msgspec reads no such keys",
-                )
             self.check(value, child(pointer, "properties", key), OF_PROPERTY)
         for keyword in ("anyOf", "oneOf", "allOf"):
             for index, value in enumerate(schema.get(keyword, [])):

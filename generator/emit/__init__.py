@@ -15,6 +15,7 @@ from generator.emit.respell import respelt, spellings
 from generator.emit.text import names_in, quoted
 from generator.emit.views import Viewer
 from generator.engine import format_code
+from generator.errors import GeneratorError
 from generator.model import Definition, Enumeration, Identifier, Module
 from generator.names import coroutines_of, taken, words_of
 from generator.source import ROOT, Lock, Source
@@ -43,7 +44,7 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
         "input": shown if shown.isprintable() else quoted(shown),
     }
     messages, texts = _messages(module, docs, common)
-    _refuse_public_names(module, source, messages["exports"])
+    _refuse_names(module, source, messages["exports"])
     files = {**_types(module, source, docs, common), "messages": messages["text"]}
     files["__init__"] = _init(module, messages["exports"], renamed or {}, common)
     if has_ends(module):
@@ -134,10 +135,20 @@ def _init(module: Module, exports: list[str], renamed: Mapping[str, str], common
     )
 
 
-def _refuse_public_names(module: Module, source: Source, exports: list[str]) -> None:
+def _refuse_names(module: Module, source: Source, exports: list[str]) -> None:
     for definition in module.definitions:
         if definition.name in {*exports, "Method", *MODULES}:
             raise taken(definition.name, source.file, definition.pointer)
+        keys = [(f.wire, f.pointer) for f in getattr(definition, "fields", ())]
+        tag = getattr(definition, "tag", None)
+        for key, pointer in [*keys, *([(tag.field, definition.pointer)] if tag is not None else [])]:
+            if any(c in '"\\' or c < " " for c in key):
+                raise GeneratorError(
+                    f"the key {key!r} has a quotation mark, a backslash or a control character",
+                    file=source.file,
+                    pointer=pointer,
+                    hint="msgspec reads no such keys",
+                )
 
 
 def emit_definition(definition: Definition, docs: Docs) -> str:
