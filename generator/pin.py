@@ -100,6 +100,12 @@ def _lock(origin: Origin, release: str | None, present: Lock | None, entries: li
     commit = origin.commit or (same.commit if same else None)
     if origin.commit is None and same is not None:
         origin = replace(origin, unverified=same.unverified)
+    if same is not None and commit and not same.commit.startswith(commit) and origin.unverified and not same.unverified:
+        raise GeneratorError(
+            f"has the files of {same.commit}, which is pinned from a checkout, and not those of {commit} for certain",
+            file=source,
+            hint="leave --commit out, or pin from a checkout that has the commit",
+        )
     if present is not None and commit and present.commit.startswith(commit) and not present.unverified:
         if origin.unverified and not set(entries) <= set(present.files):
             other = next(e.path for e in entries if e not in present.files)

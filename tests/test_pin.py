@@ -261,8 +261,10 @@ def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path:
         lock, changes = pin(str(copy), named, None, root)
         assert lock == verified
         assert not changes
-    (copy / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
     before = _tree(root)
+    with pytest.raises(GeneratorError, match=rf"has the files of {commit}, which is pinned from a checkout"):
+        pin(str(copy), COMMIT, None, root)
+    (copy / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
     with pytest.raises(GeneratorError, match=r"is not that of [0-9a-f]{40}, which is pinned .*v1/schema\.json differs"):
         pin(str(copy), commit, None, root)
     assert _tree(root) == before
