@@ -5,8 +5,8 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test interop interop-agents wheel bench bench-tolerance \
-	bench-connection soak release-check bump history docs clean
+.PHONY: help setup generate check lint types drift test minimum pythons versions interop interop-agents wheel bench \
+	bench-tolerance bench-connection soak release-check bump bump-ready history docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -40,6 +40,15 @@ test: check ## Run the checks and all tests.
 	@$(PY) -m tests.interop.install --soft
 	@$(PY) -m pytest
 
+minimum: $(STAMP) ## Test the package on the oldest msgspec that it allows.
+	@$(PY) -m tests.versions --minimum
+
+pythons: $(STAMP) ## Test the package on every Python that is installed.
+	@$(PY) -m tests.versions --pythons
+
+versions: $(STAMP) ## Do both; no pair of versions is tested twice.
+	@$(PY) -m tests.versions --minimum --pythons
+
 interop: $(STAMP) ## Try our ends against the SDKs of others.
 	@$(PY) -m tests.interop.install
 	@$(PY) -m pytest tests/test_interop.py
@@ -67,7 +76,14 @@ soak: $(STAMP) ## Flood connections, then send a million messages between two pe
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
 	@$(PY) -m tests.release_check --tag "$(TAG)"
 
-bump: $(STAMP) ## Pin SOURCE=…, show what changes for users, generate, test.
+bump-ready:
+	@command -v git >/dev/null || { echo "error: make bump compares with the last commit, and there is no git" >&2; exit 1; }
+	@git rev-parse --verify --quiet HEAD >/dev/null 2>&1 || \
+		{ echo "error: make bump compares with the last commit, and this is not a checkout that has one" >&2; exit 1; }
+	@test -z "$$(git status --porcelain -- schema)" || \
+		{ echo "error: schema/ has changes that are not committed; commit or restore them first" >&2; exit 1; }
+
+bump: bump-ready $(STAMP) ## Pin SOURCE=…, show what changes for users, generate, test.
 	@test -n "$(SOURCE)" || { echo "error: name the source: make bump SOURCE=… [PIN='--commit …']" >&2; exit 1; }
 	@$(PY) -m generator pin "$(SOURCE)" $(PIN)
 	@if git diff --quiet HEAD -- schema; then \

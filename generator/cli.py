@@ -18,10 +18,16 @@ from generator.diff import FORMATS
 from generator.diff import diff as compare
 from generator.errors import GeneratorError
 from generator.explain import explain as explain_type
+from generator.manifest import FILE as MANIFEST
+from generator.manifest import Written, update
 from generator.pin import pin as pin_schemas
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
+from generator.prove import prove_importable
 from generator.source import ROOT, load_pinned
 from generator.write import compare_or_write
+
+SHOWN = 20
+"""How many places without a docstring are named for each schema."""
 
 app = typer.Typer(
     help="Generate the package acp_msgspec from the Agent Client Protocol's JSON Schema.",
@@ -54,17 +60,22 @@ def generate(
                 status.update(text)
 
         made = _made(schema, label, meta, step, target)
-        changes = compare_or_write(target, made.files, list(made.owned), check=check)
+        if not check and update(target, made.output, check=True).changes:
+            step("import what was made")
+            prove_importable(made.files, made.output.package, made.output.modules)
+        written = update(target, made.output, check=check)
     _summarise(console, made)
-    if check and changes:
-        for line in changes.lines:
-            console.print(line, soft_wrap=True)
+    lines = _lines(written, check=check)
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
+    changes = written.changes
+    if check and lines:
         raise GeneratorError(
-            f"{len(changes.lines)} files are not what the generator writes",
+            f"{len(lines)} files are not what the generator writes",
             file=str(target),
-            hint="run `python -m generator generate` and commit the result",
+            hint="run `python -m generator generate` and commit the result; it leaves what it did not write",
         )
-    for summary in made.summaries if check else ():
+    for summary in made.summaries if check and schema is None else ():
         if summary.undocumented:
             raise GeneratorError(
                 f"{len(summary.undocumented)} places of {summary.label} have no docstring, the first of them "
@@ -73,6 +84,17 @@ def generate(
                 hint="write their texts in our own words",
             )
     console.print(_verdict(changes.lines, check=check), soft_wrap=True)
+
+
+def _lines(written: Written, *, check: bool) -> list[str]:
+    """Say what differs, or what was removed; and what stays though no run wants it."""
+    changes = written.changes
+    lines = changes.lines if check else [f"removed: {path}" for path in changes.stale]
+    lines += [f"kept: {path} ({why})" for path, why in changes.kept]
+    lines += [f"kept: {path} (not written by `generate`)" for path in written.strangers]
+    if written.damage:
+        lines.append(f"{MANIFEST}: {written.damage}; so nothing {'would be' if check else 'was'} removed")
+    return lines
 
 
 def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step, target: Path) -> Generated:
@@ -96,6 +118,7 @@ def _summarise(console: Console, made: Generated) -> None:
                 s.label, str(s.definitions), str(s.structs), str(s.unions), str(s.enums), _share(s.documented)
             )
         console.print(table)
+        _name_undocumented(console, made)
         console.print(f"{len(made.files)} files in {seconds:.2f} s")
         return
     for s in made.summaries:
@@ -104,7 +127,16 @@ def _summarise(console: Console, made: Generated) -> None:
             f"{_share(s.documented)} documented",
             soft_wrap=True,
         )
+    _name_undocumented(console, made)
     console.print(f"{len(made.files)} files in {seconds:.2f} s", soft_wrap=True)
+
+
+def _name_undocumented(console: Console, made: Generated) -> None:
+    for s in made.summaries:
+        for place in s.undocumented[:SHOWN]:
+            console.print(f"undocumented: {s.label}.{place}", soft_wrap=True, markup=False)
+        if len(s.undocumented) > SHOWN:
+            console.print(f"undocumented: {len(s.undocumented) - SHOWN} more places of {s.label}", soft_wrap=True)
 
 
 def _share(documented: tuple[int, int]) -> str:
@@ -136,6 +168,10 @@ def pin(
             console.print(f"{what}: {path}", soft_wrap=True)
     state = "pinned" if changes else "already pinned"
     console.print(f"{state}: {lock.commit} ({lock.release})", soft_wrap=True)
+    for path, why in changes.kept:
+        console.print(f"kept: {path} ({why})", soft_wrap=True, markup=False)
+    if lock.unverified:
+        console.print(f"unverified: {lock.unverified}", soft_wrap=True, markup=False)
 
 
 @app.command()
@@ -180,7 +216,7 @@ def diff(
     if out is None:
         sys.stdout.write(text)
     else:
-        compare_or_write(out.parent, {out.name: text}, [], check=False)
+        compare_or_write(out.parent, {out.name: text}, {}, check=False)
     raise typer.Exit(report.status)
 
 

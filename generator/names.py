@@ -1,48 +1,72 @@
 """All Python names: every one is made of the schema's own keys, and two that meet are an error."""
 
+import ast
 import builtins
 import importlib.util
 import keyword
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Collection
 from typing import cast
 
 from generator.engine import camel, field_name, member_name
 from generator.errors import GeneratorError
 from generator.source import ROOT
 
-RESERVED_FIELDS = frozenset({"extra", "untagged_"})
+TEMPLATES = ROOT / "templates"
+RUNTIME = ROOT / "runtime"
+
+LENIENCIES = frozenset({"NullOrDefault", "OrDefault", "SkipInvalid"})
+"""Annotations that readers of the package look for; a class of that name would be taken for one."""
+
+
+def words_of(template: str) -> frozenset[str]:
+    """List the Python names in the text of a template, strings, comments and what Jinja fills in aside."""
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    text = re.sub(r"\{#.*?#\}|\{%.*?%\}", " ", text, flags=re.DOTALL)
+    text = re.sub(r"\{\{.*?\}\}", " 0 ", text, flags=re.DOTALL)
+    text = re.sub(r'"""[^\n].*?"""|"[^"\n]*"|#[^\n]*', " ", text, flags=re.DOTALL)
+    return frozenset(re.findall(r"\b[A-Za-z_]\w*", text))
+
+
+def _members_in(template: str, *, attributes_only: bool = False) -> frozenset[str]:
+    """List the attributes and methods that the classes of a template have for any schema."""
+    found: set[str] = set()
+    in_class = False
+    for line in (TEMPLATES / template).read_text(encoding="utf-8").splitlines():
+        if line[:1].isalpha():
+            in_class = line.startswith("class ")
+        attribute = re.match(r" {4}([a-z]\w*): (?=[A-Z{b])", line)
+        method = None if attributes_only else re.match(r" {4}(?:async )?def ([a-z]\w*)\(", line)
+        if in_class and (match := attribute or method) is not None:
+            found.add(match[1])
+    return frozenset(found)
+
+
+def _members_of(file: str, name: str) -> frozenset[str]:
+    """List the public attributes and methods that a class of the runtime declares or sets."""
+    tree = ast.parse((RUNTIME / file).read_text(encoding="utf-8"))
+    (owner,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    found = {n.name for n in owner.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+    found |= {n.target.id for n in owner.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+    stored = (n for n in ast.walk(owner) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    found |= {n.attr for n in stored if isinstance(n.value, ast.Name) and n.value.id == "self"}
+    return frozenset(n for n in found if not n.startswith("_"))
+
+
+RESERVED_FIELDS = _members_of("_variants.py", "CatchAll") | {"untagged_"}
 """Fields that the package's own base classes have."""
 
-IMPORTED = frozenset(
-    {
-        "UNSET", "AcpStruct", "Advice", "Annotated", "Any", "Base64", "CatchAll", "ClassVar", "Closed", "DateTime",
-        "Fallback", "Int8", "Int16", "Int32", "Int64", "Literal", "NewType", "NullOrDefault", "Open", "OpenFallback",
-        "OpenInt32Enum", "OpenStrEnum", "OrDefault", "Regex", "Self", "SkipInvalid", "StrEnum", "TypeAlias", "UInt8",
-        "UInt16", "UInt32", "UInt64", "UnsetType", "Untagged", "Uri", "always", "always_new", "annotations",
-        "builtins", "enums", "field", "messages", "types",
-    }
-)  # fmt: skip
-"""Names that an emitted module brings in; no definition may bear one."""
-
-MESSAGE_NAMES = frozenset(
-    {
-        "Absent", "AgentMethod", "Buffer", "ClientMethod", "Envelope", "ErrorResponse", "ExtensionMethod",
-        "ExtensionNotification", "ExtensionRequest", "Layer", "Mapping", "MappingProxyType", "MessageFromAgent",
-        "MessageFromClient", "Method", "MethodOf", "METHODS", "Notification", "OnSkip", "Raw", "Reader", "Request",
-        "RequestError", "Response", "Result", "Routed", "Tagged", "Unknown",
-    }
-)  # fmt: skip
-"""Names of the message layer, the same in every module."""
-
-CONNECTION_NAMES = frozenset(
-    {
-        "call", "cancels_turns", "capabilities", "close", "closed", "connection_closed", "extension_call",
-        "extension_notification", "extension_notify", "extension_request", "files", "gate", "handler", "handshake",
-        "info", "negotiate", "notify", "permissions", "serve", "side", "start", "supports", "terminals", "transport",
-        "wait_closed",
-    }
-)  # fmt: skip
+CONNECTION_NAMES = (
+    _members_of("aio/_connection.py", "Connection")
+    | _members_in("aio.py.jinja")
+    | _members_in("aio_serving.jinja", attributes_only=True)
+)
 """Names that the ends of a connection and their handlers have before any method of a schema."""
+
+
+HIDDEN_BY_METHODS = frozenset(n for n in words_of("aio.py.jinja") if hasattr(builtins, n) and n.islower())
+"""Built-ins that the classes with a coroutine for each method use."""
 
 
 def _load_wire_name() -> Callable[[str], str]:
@@ -58,6 +82,38 @@ def _load_wire_name() -> Callable[[str], str]:
 wire_name = _load_wire_name()
 
 
+def normal(name: str) -> str:
+    """Give a name as Python reads it: identifiers are compared in the normal form NFKC."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _valid(name: str) -> str:
+    """Make a name an identifier once more: normal form and another case may have changed that."""
+    made = "".join(c if f"_{c}".isidentifier() else "_" for c in normal(name))
+    return made if made.isidentifier() and not keyword.iskeyword(made) else f"field_{made}"
+
+
+def _is_class_name(name: str) -> bool:
+    """Whether a name can be that of a class: built-in functions and types keep theirs, exceptions may be hidden."""
+    hides = hasattr(builtins, name) and name[:1].islower()
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_") and not hides
+
+
+def helper(name: str, hidden: Collection[str]) -> str:
+    """Name something that an emitted module imports from elsewhere: where the schema has that name, `_` precedes it."""
+    return f"_{name}" if name in hidden else name
+
+
+def taken(name: str, file: str, pointer: str) -> GeneratorError:
+    """Make the error about a definition whose name is public in every module."""
+    return GeneratorError(
+        f"the name {name} is taken by the package itself",
+        file=file,
+        pointer=pointer,
+        hint="see names.py for the reserved names",
+    )
+
+
 class Names:
     """The names of one emitted module, each with the place that claimed it."""
 
@@ -68,20 +124,22 @@ class Names:
 
     def claim(self, name: str, pointer: str) -> str:
         """Take a class or alias name for the place `pointer`."""
-        if not name.isidentifier() or keyword.iskeyword(name) or hasattr(builtins, name) or name.startswith("_"):
+        if not _is_class_name(name):
             raise GeneratorError(
                 f"{name!r} cannot be a class name",
                 file=self.file,
                 pointer=pointer,
                 hint="the keys of $defs become class names",
             )
-        if name in IMPORTED or name in MESSAGE_NAMES:
+        if name != normal(name):
             raise GeneratorError(
-                f"the name {name} is taken by the package itself",
+                f"Python reads the name {name!r} as {normal(name)!r}",
                 file=self.file,
                 pointer=pointer,
-                hint="see names.py for the reserved names",
+                hint="the keys of $defs become class names, in normal form NFKC",
             )
+        if name in LENIENCIES:
+            raise taken(name, self.file, pointer)
         if name in self._claims:
             raise GeneratorError(
                 f"two places want the Python name {name}: {self._claims[name]} and {pointer}",
@@ -103,17 +161,17 @@ def envelope_name(params: str) -> str:
     return f"{params}Message"
 
 
-def field_of(key: str) -> str:
-    """Name the field of a JSON key."""
-    name = field_name(key)
-    return f"{name}_" if name in RESERVED_FIELDS else name
+def field_of(key: str, definitions: Collection[str] = ()) -> str:
+    """Name the field of a JSON key; where it would hide a definition or a field of the package, `_` follows."""
+    name = _valid(field_name(normal(key)))
+    return f"{name}_" if name in RESERVED_FIELDS or name in definitions else name
 
 
-def fields_of(keys: list[str], file: str, pointer: str) -> dict[str, str]:
+def fields_of(keys: list[str], file: str, pointer: str, definitions: Collection[str] = ()) -> dict[str, str]:
     """Name the fields of one object; two keys that want one name are an error."""
     out: dict[str, str] = {}
     for key in keys:
-        name = field_of(key)
+        name = field_of(key, definitions)
         if name in out.values():
             other = next(k for k, n in out.items() if n == name)
             raise GeneratorError(
@@ -126,8 +184,22 @@ def fields_of(keys: list[str], file: str, pointer: str) -> dict[str, str]:
 def member_of(value: str | int, title: str | None) -> str:
     """Name a member of an enumeration; numbers go by their titles."""
     if isinstance(value, str):
-        return member_name(value)
-    return member_name(title) if title else f"CODE_{'MINUS_' if value < 0 else ''}{abs(value)}"
+        return _valid(member_name(normal(value)))
+    if title:
+        return _valid(member_name(normal(title)))
+    return f"CODE_{'MINUS_' if value < 0 else ''}{abs(value)}"
+
+
+def method_of(key: str) -> str:
+    """Name the coroutine of a method; where it would hide a built-in that annotations beside it use, `_` follows."""
+    name = _valid(field_name(normal(key)))
+    return f"{name}_" if name in HIDDEN_BY_METHODS else name
+
+
+def coroutines_of(key: str) -> tuple[str, str]:
+    """Name the coroutines that a method may have: of its request, and of a notification beside it."""
+    name = method_of(key)
+    return name, f"{name}_notification"
 
 
 def method_names(methods: list[tuple[str, bool, bool]], file: str) -> dict[tuple[str, bool], str]:
@@ -138,7 +210,7 @@ def method_names(methods: list[tuple[str, bool, bool]], file: str) -> dict[tuple
     """
     out: dict[tuple[str, bool], str] = {}
     for key, has_request, has_notification in methods:
-        name = field_name(key)
+        name = method_of(key)
         wanted = {(key, True): name} if has_request else {}
         if has_notification:
             wanted[key, False] = f"{name}_notification" if has_request else name

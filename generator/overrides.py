@@ -101,7 +101,8 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
     elif label in raw:
         tables = [label]
     else:
-        known = source.raw.get("$defs", {})
+        given = source.raw.get("$defs")
+        known: dict[str, Any] = given if is_object(given) else {}  # anything else is refused when it is read
         marked = (t for t, entries in raw.items() if is_object(entries) and entries.get(MARKER) in known)
         family = next(marked, "v1")
         tables = [family, f"{family}_unstable"]

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generator.errors import GeneratorError
@@ -38,6 +38,8 @@ class Origin:
     read: Callable[[str], bytes | None]
     shown: str
     commit: str | None = None
+    unverified: str = ""
+    """Why the files may be those of another commit."""
     release: str | None = None
     date: str | None = None
 
@@ -61,6 +63,7 @@ def pin(
     A file that is pinned now and that `source` lacks is an error, unless `drop_missing` says to do without it.
     """
     origin = _open(source, commit)
+    _refuse_ourselves(origin, source, root)
     present = _present_lock(root)
     files: dict[str, bytes] = {}
     entries: list[LockEntry] = []
@@ -87,13 +90,31 @@ def pin(
         )
     lock = _lock(origin, release, present, entries, source)
     files[f"{SCHEMA_DIR}/{LOCK}"] = lock.to_json().encode("utf-8")
-    return lock, compare_or_write(root, files, [f"{SCHEMA_DIR}/v1", f"{SCHEMA_DIR}/v2"], check=False)
+    former = {f"{SCHEMA_DIR}/{e.path}": [e.sha256] for e in present.files} if present is not None else {}
+    return lock, compare_or_write(root, files, former, check=False)
 
 
 def _lock(origin: Origin, release: str | None, present: Lock | None, entries: list[LockEntry], source: str) -> Lock:
     """Put together what is known; the present lock still knows of the very same files."""
     same = present if present is not None and set(present.files) == set(entries) else None
     commit = origin.commit or (same.commit if same else None)
+    if origin.commit is None and same is not None:
+        origin = replace(origin, unverified=same.unverified)
+    if same is not None and commit and not same.commit.startswith(commit) and origin.unverified and not same.unverified:
+        raise GeneratorError(
+            f"has the files of {same.commit}, which is pinned from a checkout, and not those of {commit} for certain",
+            file=source,
+            hint="leave --commit out, or pin from a checkout that has the commit",
+        )
+    if present is not None and commit and present.commit.startswith(commit) and not present.unverified:
+        if origin.unverified and not set(entries) <= set(present.files):
+            other = next(e.path for e in entries if e not in present.files)
+            raise GeneratorError(
+                f"is not that of {present.commit}, which is pinned from a checkout: {other} differs",
+                file=source,
+                hint="name the commit that it is from, or pin from a checkout",
+            )
+        commit, origin = present.commit, replace(origin, unverified="")
     if commit is None:
         raise GeneratorError(
             "the commit of these files is not known", file=source, hint="name it with --commit, or pin from a checkout"
@@ -105,7 +126,19 @@ def _lock(origin: Origin, release: str | None, present: Lock | None, entries: li
         date=origin.date or (known.date if known else ""),
         release=release or origin.release or (known.release if known else "unreleased"),
         files=tuple(entries),
+        unverified=origin.unverified,
     )
+
+
+def _refuse_ourselves(origin: Origin, source: str, root: Path) -> None:
+    """Refuse a project of this kind: its schemas are copies without prose, and its commits are its own."""
+    if "://" in source:
+        return
+    own = Path(source).resolve().is_relative_to((root / SCHEMA_DIR).resolve())
+    if own or origin.read(f"{SCHEMA_DIR}/{LOCK}") is not None or origin.read(LOCK) is not None:
+        raise GeneratorError(
+            "has schemas that `pin` wrote, not those of upstream", file=source, hint="name a checkout of upstream"
+        )
 
 
 def _present_lock(root: Path) -> Lock | None:
@@ -122,7 +155,7 @@ def _open(source: str, commit: str | None) -> Origin:
     if not folder.is_dir():
         raise GeneratorError("is not a folder", file=source, hint="name a checkout, or a folder with v1/ and v2/")
     if git_line(folder, "rev-parse", "--show-prefix") != "":
-        return Origin(lambda path: read_if_there(folder / path), source, commit)
+        return Origin(lambda path: read_if_there(folder / path), source, commit, _doubt(folder, commit))
     wanted = commit or "HEAD"
     sha = git_line(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
     if not sha:
@@ -136,13 +169,30 @@ def _open(source: str, commit: str | None) -> Origin:
     )
 
 
+def _doubt(folder: Path, commit: str | None) -> str:
+    """Say why a folder need not be that of a commit; nothing where the repository around it has the same files."""
+    if commit is None:
+        return "a folder does not tell its commit"
+    if git_line(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") is None:
+        return "--commit named it, and the folder is not of a repository that has it"
+    prefix = git_line(folder, "rev-parse", "--show-prefix") or ""
+    for path in (path for name in NAMES for path in places(name)):
+        there = read_if_there(folder / path)
+        if there is not None and there != git(folder, "show", f"{commit}:{prefix}{path}"):
+            return f"--commit named it, and {path} is another one there"
+    return ""
+
+
 def _address(source: str, commit: str | None) -> Origin:
     if not source.startswith(("http://", "https://")):
         raise GeneratorError("is no http or https address", file=source)
     base = source.rstrip("/")
     in_address = re.search(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", base)
-    known = commit or (in_address.group() if in_address else None)
-    return Origin(lambda path: fetch(f"{base}/{path}"), base, known)
+    found = in_address.group() if in_address else None
+    if commit is not None and found is not None and not found.startswith(commit):
+        raise GeneratorError(f"names the commit {found}, not {commit}", file=source, hint="leave --commit out")
+    doubt = "the address names it" if found else "--commit named it, and the address does not tell it"
+    return Origin(lambda path: fetch(f"{base}/{path}"), base, found or commit, doubt)
 
 
 def _find(origin: Origin, name: str) -> tuple[str, bytes] | None:

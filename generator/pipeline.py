@@ -1,14 +1,18 @@
 """The stages in a row: from a schema source to the files of the package."""
 
+import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator import api
 from generator.docs import load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
+from generator.errors import GeneratorError
 from generator.lower import lower
+from generator.manifest import Output
 from generator.model import Module
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
@@ -28,16 +32,20 @@ class Summary:
     enums: int
     documented: tuple[int, int]
     undocumented: tuple[str, ...] = ()
-    """The places of a pinned schema that have no docstring."""
+    """The places that have no docstring."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Every file of a run, the folders it owns, and the figures of each schema."""
+    """Every file of a run, whose they are, and the figures of each schema."""
 
-    files: dict[str, str]
-    owned: tuple[str, ...]
+    output: Output
     summaries: tuple[Summary, ...]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of each file."""
+        return dict(self.output.files)
 
 
 def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
@@ -57,23 +65,58 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
         files.update(made)
         summaries.append(summary)
     files[api.FILE] = api.to_text(entries)
-    return Generated(files, (PACKAGE,), tuple(summaries))
+    return Generated(_output(files, tuple(s.label for s in sources)), tuple(summaries))
 
 
 def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: Path) -> Generated:
     """Generate a package around one schema file; `out` may hold others that were generated before."""
+    _check_label(label)
     source = load_single(path, label, meta)
-    package = {p: t for p, t in emit_package(None, [label]).items() if not (out / p).exists()}
+    package = emit_package(None, [label])
+    there = frozenset(p for p in package if (out / p).exists())
     _, made, summary = _module(source, load_overrides(source), step)
-    return Generated({**runtime_files(), **package, **made}, (f"{PACKAGE}/{label}",), (summary,))
+    files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
+    return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
+
+
+def _check_label(label: str) -> None:
+    """Refuse a label that means something in the package already: a folder, a module or a public name of it."""
+    taken = {path.split("/")[1].removesuffix(".py") for path in runtime_files()}
+    init = ast.parse(emit_package(None, [])[f"{PACKAGE}/__init__.py"])
+    taken |= {a.asname or a.name for node in init.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    if label in taken:
+        raise GeneratorError(
+            f"--label {label} is the name of a part of the package itself", hint="choose another one, such as next"
+        )
+
+
+def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[str] | None = None) -> Output:
+    return Output(PACKAGE, files, labels, (api.FILE,), leaves or frozenset(), whole=leaves is None)
 
 
 def load_module(source: Source) -> Module:
     """Read and lower one schema."""
-    return lower(read_schema(source), load_overrides(source))
+    with _bounded(source):
+        return lower(read_schema(source), load_overrides(source))
+
+
+@contextmanager
+def _bounded(source: Source) -> Generator[None]:
+    """Tell of definitions that lead to each other too often to be followed."""
+    try:
+        yield
+    except RecursionError:
+        raise GeneratorError(
+            "has definitions that refer to each other too deeply", file=source.file, pointer="/$defs"
+        ) from None
 
 
 def _module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
+    with _bounded(source):
+        return _made(source, overrides, step)
+
+
+def _made(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
     step(f"read {source.file}")
     schema = read_schema(source)
     step(f"lower {source.label}")
@@ -91,6 +134,6 @@ def _module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, d
         unions=kinds["Union"] + len(module.routings),
         enums=kinds["Enumeration"],
         documented=docs.coverage,
-        undocumented=tuple(docs.missing) if source.pinned else (),
+        undocumented=tuple(docs.missing),
     )
     return module, files, summary

@@ -122,7 +122,15 @@ def read_schema(source: Source) -> Schema:
     reader.check(source.raw, "", OF_ROOT | OF_DEFINITION, is_root=True)
     for name in raw:
         reader.check(raw[name], child("", "$defs", name), OF_DEFINITION)
-    return Schema(source, tuple(sorted(raw)), {name: typed(raw[name]) for name in sorted(raw)})
+    return Schema(source, tuple(sorted(raw)), {name: _typed(raw[name], name, source.file) for name in sorted(raw)})
+
+
+def _typed(raw: Any, name: str, file: str) -> SchemaObject:
+    try:
+        return typed({} if raw is True else raw)
+    except ValueError as why:  # a value that no rule above names
+        reason = " ".join(str(why).split("\n")[1:3])
+        raise GeneratorError(f"is no schema: {reason}", file=file, pointer=child("", "$defs", name)) from None
 
 
 def shape_of(raw: dict[str, Any]) -> Shape | None:
@@ -198,6 +206,8 @@ class _Reader:
             )
         if schema.get("contentEncoding", "base64") != "base64":
             raise self.fail(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
+        if schema.get("x-method", "x").strip() == "":
+            raise self.fail(child(pointer, "x-method"), "an empty method", "name the method, as it is on the wire")
         side = schema.get("x-side")
         if side is not None and side not in SIDES:
             raise self.fail(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")
@@ -208,7 +218,8 @@ class _Reader:
             name = reference.removeprefix("#/$defs/")
             if name == reference or name not in self.names:
                 raise self.fail(child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition bears it")
-        required = [k for k in schema.get("required", []) if k not in schema.get("properties", {})]
+        known = schema.get("properties", {})
+        required = [k for k in schema.get("required", []) if not isinstance(k, str) or k not in known]
         if required:
             raise self.fail(child(pointer, "required"), f"requires {required[0]!r}, which is no property")
         property_name = schema.get("discriminator", {}).get("propertyName")

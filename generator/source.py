@@ -5,6 +5,7 @@ Nothing here touches the network.
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -23,6 +24,11 @@ LABELS: dict[str, tuple[str, str]] = {
     "v2_unstable": ("v2/schema.unstable.json", "v2/meta.unstable.json"),
 }
 """The module label of each pinned schema file, and the meta file that lists its methods."""
+
+DEEPEST = 100
+"""How many objects and arrays may stand in each other; upstream's files have about fifteen."""
+LARGEST = 2**1000
+"""The largest integer, far beyond every format."""
 
 EARLY: dict[str, tuple[str, str]] = {
     "v1": ("schema.json", "meta.json"),
@@ -66,6 +72,8 @@ class Lock:
     date: str
     release: str
     files: tuple[LockEntry, ...]
+    unverified: str = ""
+    """Why nobody can say that the files are those of the commit; empty where git has said it."""
 
     def to_json(self) -> str:
         """Write the lock as it is stored."""
@@ -78,6 +86,7 @@ class Lock:
             "commit": self.commit,
             "date": self.date,
             "release": self.release,
+            **({"unverified": self.unverified} if self.unverified else {}),
             "files": files,
         }
         return json.dumps(head, indent=2) + "\n"
@@ -115,6 +124,9 @@ def read_if_there(path: Path) -> bytes | None:
 def parse_object(data: bytes, shown: str) -> dict[str, Any]:
     """Parse a JSON object; broken JSON, a key given twice and other values are errors."""
 
+    def no_number(text: str) -> Any:
+        raise GeneratorError(f"is not JSON: it has the number {text}", file=shown, hint="JSON has finite numbers only")
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for key, value in pairs:
@@ -124,7 +136,8 @@ def parse_object(data: bytes, shown: str) -> dict[str, Any]:
         return out
 
     try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=unique)
+        text = data.decode("utf-8")
+        value = json.loads(text, object_pairs_hook=unique, parse_constant=no_number)
     except UnicodeDecodeError as why:
         raise GeneratorError(f"is not UTF-8: byte {why.start}", file=shown) from None
     except json.JSONDecodeError as why:
@@ -135,9 +148,41 @@ def parse_object(data: bytes, shown: str) -> dict[str, Any]:
         ) from None
     except RecursionError:
         raise GeneratorError("is nested too deeply", file=shown) from None
+    except ValueError:  # the integer has more digits than Python reads
+        raise GeneratorError("has an integer of thousands of digits", file=shown, hint="is this a schema?") from None
+    _check_values(value, shown)
     if not is_object(value):
         raise GeneratorError("is not a JSON object", file=shown, hint="a schema file holds an object with `$defs`")
     return value
+
+
+def _check_values(value: Any, shown: str) -> None:
+    """Refuse what JSON allows and no schema needs, and what Python cannot take further, with its place."""
+    waiting: list[tuple[Any, str, int]] = [(value, "", 0)]
+    while waiting:
+        found, pointer, depth = waiting.pop()
+        if depth > DEEPEST:
+            # The place itself would be a line of its own.
+            raise GeneratorError("is nested too deeply", file=shown)
+        problem = ""
+        if isinstance(found, str) and _is_broken(found):
+            problem = "has half of a surrogate pair"
+        elif isinstance(found, float) and not math.isfinite(found):
+            problem = "has a number that is out of range"
+        elif isinstance(found, int) and abs(found) > LARGEST:
+            problem = "has an integer that is out of range"
+        elif is_object(found):
+            broken = next((key for key in found if _is_broken(key)), None)
+            problem = "" if broken is None else f"has half of a surrogate pair in the key {broken!r}"
+            waiting += [(v, child(pointer, k), depth + 1) for k, v in found.items()]
+        elif is_array(found):
+            waiting += [(v, child(pointer, i), depth + 1) for i, v in enumerate(found)]
+        if problem:
+            raise GeneratorError(problem, file=shown, pointer=pointer)
+
+
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def load_lock(root: Path = ROOT) -> Lock:
@@ -146,9 +191,13 @@ def load_lock(root: Path = ROOT) -> Lock:
     raw = parse_object(read_bytes(root / SCHEMA_DIR / LOCK, shown), shown)
     try:
         entries = tuple(LockEntry(path=path, **entry) for path, entry in raw["files"].items())
-        lock = Lock(raw["repository"], raw["commit"], raw["date"], raw["release"], entries)
+        lock = Lock(raw["repository"], raw["commit"], raw["date"], raw["release"], entries, raw.get("unverified", ""))
     except (KeyError, TypeError, AttributeError):
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`") from None
+    texts: list[Any] = [v for e in entries for v in (e.path, e.upstream_path, e.upstream_sha256, e.sha256)]
+    texts += [lock.repository, lock.commit, lock.date, lock.release, lock.unverified]
+    if not all(isinstance(v, str) for v in texts):
+        raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`")
     known = {name for pair in LABELS.values() for name in pair}
     for unknown in sorted({e.path for e in lock.files} - known):
         raise GeneratorError(f"names {unknown!r}, which is no schema or meta file", file=shown, hint="see LABELS")

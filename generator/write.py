@@ -1,25 +1,34 @@
 """Writing: one function compares or writes, so that a check cannot disagree with a run."""
 
 import os
-from collections.abc import Mapping
+import stat
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from generator.errors import GeneratorError
+from generator.source import digest
 
 Content = str | bytes
+Digests = Collection[str]
+CACHE = "__pycache__"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs between the wanted files and those on disk, as paths relative to the root."""
+    """What differs between the wanted files and those on disk, as paths relative to the root.
 
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    stale: tuple[str, ...]
+    `stale` are files of an earlier run that are no longer wanted, `kept` those that stay all the same, each with the
+    reason.
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
-        """Say whether anything differs."""
+        """Whether there is anything to write or to remove."""
         return bool(self.added or self.changed or self.stale)
 
     @property
@@ -29,56 +38,162 @@ class Changes:
         return [f"{kind}: {path}" for kind, paths in kinds for path in paths]
 
 
-def compare_or_write(root: Path, files: Mapping[str, Content], owned: list[str], *, check: bool) -> Changes:
+def compare_or_write(
+    root: Path, files: Mapping[str, Content], former: Mapping[str, Digests], *, check: bool
+) -> Changes:
     """Compare `files` with those under `root`, and unless `check` is set make them equal.
 
-    Files in the `owned` folders that are not wanted are stale and get removed. Every file is replaced in one step.
+    `former` has the files of an earlier run, with the digests that they were written with. Those that are not wanted
+    any more are removed while they still have one of their digests; whatever else lies under `root` stays. Every file
+    is replaced in one step, and no link below `root` is followed.
     """
-    try:
-        changes = _compare(root, files, owned)
-        if not check:
-            for path in (*changes.added, *changes.changed):
-                _replace(root / path, _bytes(files[path]))
-            for path in changes.stale:
-                (root / path).unlink()
-            _remove_empty_folders(root, owned)
-    except OSError as why:
-        raise GeneratorError(
-            f"cannot be written: {(why.strerror or str(why)).lower()}", file=str(why.filename or root)
-        ) from None
+    changes = compare(root, files, former)
+    if not check:
+        write(root, files, changes)
     return changes
 
 
-def _compare(root: Path, files: Mapping[str, Content], owned: list[str]) -> Changes:
-    added: list[str] = []
-    changed: list[str] = []
-    for path, content in sorted(files.items()):
-        target = root / path
-        if not target.is_file():
-            added.append(path)
-        elif target.read_bytes() != _bytes(content):
-            changed.append(path)
-    present = [p for folder in owned for p in sorted((root / folder).rglob("*")) if p.is_file()]
-    names = [p.relative_to(root).as_posix() for p in present if "__pycache__" not in p.parts]
-    return Changes(tuple(added), tuple(changed), tuple(n for n in names if n not in files))
+def compare(root: Path, files: Mapping[str, Content], former: Mapping[str, Digests]) -> Changes:
+    """Tell what differs, and write nothing."""
+    try:
+        return _compare(root, files, former)
+    except OSError as why:
+        raise _failure(why, root, "read") from None
 
 
-def _bytes(content: Content) -> bytes:
+def write(root: Path, files: Mapping[str, Content], changes: Changes) -> None:
+    """Carry out what `compare` found."""
+    make_folders(root, changes)
+    try:
+        for path in (*changes.added, *changes.changed):
+            _replace(root / path, to_bytes(files[path]))
+        for path in changes.stale:
+            (root / path).unlink(missing_ok=True)
+        _remove_emptied(root, changes.stale)
+    except OSError as why:
+        raise _failure(why, root, "written") from None
+
+
+def make_folders(root: Path, changes: Changes) -> None:
+    """Make the folders of what is to be written."""
+    try:
+        for path in (*changes.added, *changes.changed):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as why:
+        raise _failure(why, root, "written") from None
+
+
+def strangers(root: Path, folders: Iterable[str], known: Collection[str]) -> list[str]:
+    """List what lies in `folders` and is not `known`, as paths relative to `root`; links are named, not followed."""
+    found: list[str] = []
+    for folder in folders:
+        for place, below, names in os.walk(root / folder):
+            here = Path(place)
+            found += [n.relative_to(root).as_posix() for n in (here / name for name in names)]
+            found += [n.relative_to(root).as_posix() for n in (here / name for name in below) if n.is_symlink()]
+            below[:] = sorted(name for name in below if name != CACHE)
+    return sorted(path for path in found if path not in known)
+
+
+def to_bytes(content: Content) -> bytes:
+    """Give the bytes of a file."""
     return content if isinstance(content, bytes) else content.encode("utf-8")
 
 
+def _failure(why: OSError, root: Path, done: str) -> GeneratorError:
+    reason = (why.strerror or str(why)).lower()
+    return GeneratorError(f"cannot be {done}: {reason}", file=str(why.filename or root))
+
+
+def _compare(root: Path, files: Mapping[str, Content], former: Mapping[str, Digests]) -> Changes:
+    added: list[str] = []
+    changed: list[str] = []
+    for path, content in sorted(files.items()):
+        link = _link_on_the_way(root, path)
+        if link is not None:
+            raise GeneratorError(
+                f"is a link, and {path} would be written behind it",
+                file=str(link),
+                hint="replace the link by a folder, or name the folder that it leads to with --out",
+            )
+        mode = _mode(root / path)
+        if mode is None:
+            added.append(path)
+        elif stat.S_ISDIR(mode):
+            raise GeneratorError("is a folder, and a file must be written there", file=str(root / path))
+        elif not stat.S_ISREG(mode) or (root / path).read_bytes() != to_bytes(content):
+            changed.append(path)
+    stale: list[str] = []
+    kept: list[tuple[str, str]] = []
+    wanted = _identities(root, files)
+    for path in sorted(former.keys() - files.keys()):
+        reason = _why_kept(root, path, former[path])
+        if reason is not None:
+            kept.append((path, reason))
+        # Where case plays no part, a file whose name changed in case only is a wanted one.
+        elif (mode := _mode(root / path)) is not None and _identity(root / path) not in wanted:
+            stale.append(path)
+    return Changes(tuple(added), tuple(changed), tuple(stale), tuple(kept))
+
+
+def _why_kept(root: Path, path: str, digests: Digests) -> str | None:
+    """Say why a file of an earlier run must not be removed; None where it may be, or is gone."""
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or not pure.parts or ".." in pure.parts:
+        return "leads out of the folder"
+    if _link_on_the_way(root, path) is not None:
+        return "lies behind a link"
+    mode = _mode(root / path)
+    if mode is None:
+        return None
+    if not stat.S_ISREG(mode):
+        return "is not the file that was written"
+    return None if digest((root / path).read_bytes()) in digests else "was edited since it was written"
+
+
+def _link_on_the_way(root: Path, path: str) -> Path | None:
+    """Find the first folder between `root` and a file that is a link."""
+    place = root
+    for part in PurePosixPath(path).parts[:-1]:
+        place /= part
+        if place.is_symlink():
+            return place
+    return None
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.lstat()
+    return found.st_dev, found.st_ino
+
+
+def _identities(root: Path, paths: Iterable[str]) -> set[tuple[int, int]]:
+    return {_identity(root / path) for path in paths if _mode(root / path) is not None}
+
+
 def _replace(target: Path, content: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
-        temporary.write_bytes(content)
+        with temporary.open("xb") as file:
+            file.write(content)
         temporary.replace(target)
-    finally:
+    except FileExistsError:
+        raise  # of another making, so it stays
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
 
 
-def _remove_empty_folders(root: Path, owned: list[str]) -> None:
-    for folder in owned:
-        for path in (*sorted((root / folder).rglob("*"), reverse=True), root / folder):
-            if path.is_dir() and path.name != "__pycache__" and not any(path.iterdir()):
-                path.rmdir()
+def _remove_emptied(root: Path, removed: Iterable[str]) -> None:
+    """Remove the folders that became empty when files were removed; all others stay."""
+    places = {parent for path in removed for parent in PurePosixPath(path).parents if parent.parts}
+    for place in sorted(places, key=lambda p: len(p.parts), reverse=True):
+        folder = root / place
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()

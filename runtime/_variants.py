@@ -96,7 +96,7 @@ class CatchAll(_Declared, metaclass=_Read):
         """Record what the class stands for."""
         cls.__shape__ = Shape(other_of, frozenset(known), tag_field, tag, frozenset(reserved))
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         """Set the declared fields from keyword arguments, the others to their defaults."""
         for name, entry in declared(type(self)).items():
             if name in values:
@@ -134,7 +134,7 @@ class Declared:
         self.factory: Any = None
         if isinstance(value, _FIELD_TYPE):
             spec: Any = value
-            self.wire = spec.name or self.wire
+            self.wire = self.wire if spec.name is None else spec.name
             self.default, self.factory = spec.default, spec.default_factory
             self.required = self.default is msgspec.NODEFAULT and self.factory is msgspec.NODEFAULT
             self.factory = None if self.factory is msgspec.NODEFAULT else self.factory

@@ -159,7 +159,7 @@ def judge(past: Past) -> Outcome:
         except Exception as why:  # a crash is this file's complaint, and the others shall be tried
             return replace(made, state="failed", why=_told(why))
         made = replace(made, definitions=generated.summaries[0].definitions, names=tuple(names))
-        compare_or_write(root, generated.files, [], check=False)
+        compare_or_write(root, generated.files, {}, check=False)
         document = spelt_out(json.loads(past.data))
         complaint = _round_trips(root, past.label, Schema(past.label, document, read_overrides(past.label)))
     return replace(made, state="failed", why=complaint) if complaint else made

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from generator.manifest import update
 from generator.pipeline import generate_single
 from generator.source import is_array, is_object
-from generator.write import compare_or_write
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "cases"
@@ -23,7 +23,7 @@ REFRESH = "ACP_REFRESH"
 def generate_case(schema: Path, label: str, out: Path) -> dict[str, str]:
     """Generate one schema into `out` and give the texts of its module."""
     made = generate_single(schema, label, None, lambda _: None, out)
-    compare_or_write(out, made.files, list(made.owned), check=False)
+    update(out, made.output, check=False)
     prefix = f"acp_msgspec/{label}/"
     return {p.removeprefix(prefix): t for p, t in made.files.items() if p.startswith(prefix)}
 

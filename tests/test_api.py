@@ -118,7 +118,7 @@ except AttributeError as why:
 def test_former_names_live_on_with_a_warning(tmp_path: Path) -> None:
     source = _source({"Text": TEXT, "Block": BLOCK})
     files = emit_module(lower(read_schema(source), Overrides()), source, Docs(source, {}), {"BlockText": "Text"})
-    compare_or_write(tmp_path, {**runtime_files(), **emit_package(None, []), **files}, [], check=False)
+    compare_or_write(tmp_path, {**runtime_files(), **emit_package(None, []), **files}, {}, check=False)
     run = subprocess.run([sys.executable, "-c", USE], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stderr == ""
     same, messages, categories, files_of, error = json.loads(run.stdout)

@@ -53,6 +53,12 @@ def test_summary_on_a_terminal(tmp_path: Path) -> None:
         (["--schema", "schema/v1/schema.json"], "error: --schema needs a --label that is a module name, not None"),
         (["--schema", "schema/v1/schema.json", "--label", "../x"], "error: --schema needs a --label"),
         (["--schema", "schema/v1/schema.json", "--label", "class"], "error: --schema needs a --label"),
+        (
+            ["--schema", "schema/v1/schema.json", "--label", "aio"],
+            "error: --label aio is the name of",
+        ),
+        (["--schema", "schema/v1/schema.json", "--label", "state"], "error: --label state is the name of a part of"),
+        (["--schema", "schema/v1/schema.json", "--label", "validate"], "error: --label validate is the name of a"),
         (["--schema", "nowhere.json", "--label", "x"], "error: nowhere.json: cannot be read: no such file"),
         (["--schema", "schema", "--label", "x"], "error: schema: cannot be read: is a directory\n"),
         (["--out", "README.md/x"], "error: README.md/x/acp_msgspec: cannot be written: not a directory"),

@@ -12,8 +12,8 @@ import pytest
 
 from generator import cli
 from generator.errors import GeneratorError
+from generator.manifest import update
 from generator.pipeline import Generated, Step, generate_pinned
-from generator.write import compare_or_write
 from tests.support import ROOT, generate_case, raw_schema
 
 
@@ -76,13 +76,16 @@ def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
     assert run.returncode == 1
     assert {
         "differs: acp_msgspec/v1/types.py",
-        "stale: acp_msgspec/v1/left_over.py",
+        "kept: acp_msgspec/v1/left_over.py (not written by `generate`)",
         "missing: acp_msgspec/py.typed",
     } <= set(run.stdout.splitlines())
     assert run.stderr.count("\n") == 1
     assert "python -m generator generate" in run.stderr
     assert _tree(out) == before
-    assert _generate("--out", out).returncode == 0
+    run = _generate("--out", out)
+    assert run.returncode == 0
+    assert "kept: acp_msgspec/v1/left_over.py (not written by `generate`)\nwrote 2 changes\n" in run.stdout
+    (out / "acp_msgspec" / "v1" / "left_over.py").unlink()
     assert _tree(out) == _tree(ROOT / "generated")
 
 
@@ -91,7 +94,7 @@ def test_a_changed_schema_file_is_refused(tmp_path: Path) -> None:
         (tmp_path / "schema" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "schema" / path).write_bytes(data)
     made = generate_pinned(lambda _: None, tmp_path)
-    assert not compare_or_write(ROOT / "generated", made.files, list(made.owned), check=True)
+    assert not update(ROOT / "generated", made.output, check=True).changes
     file = tmp_path / "schema" / "v2" / "schema.json"
     file.write_bytes(file.read_bytes() + b"\n")
     with pytest.raises(GeneratorError, match=r"^schema/v2/schema\.json: differs from its sha256 in schema/lock\.json"):
@@ -121,4 +124,10 @@ def test_check_wants_docstrings_everywhere(monkeypatch: pytest.MonkeyPatch, caps
     with pytest.raises(GeneratorError, match=r"^schema/docs: 2 places of v1 have no docstring, the first of them Diff"):
         cli.generate(check=True)
     cli.generate(check=False, out=ROOT / "generated")
-    assert "up to date" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "undocumented: v1.Diff.fields.path\nundocumented: v1.Diff.doc\n" in out
+    assert "up to date" in out
+    lacking = dataclasses.replace(lacking, undocumented=tuple(f"A{i}.doc" for i in range(25)))
+    cli.generate(check=False, out=ROOT / "generated")
+    out = capsys.readouterr().out
+    assert "undocumented: v1.A19.doc\nundocumented: 5 more places of v1\n" in out

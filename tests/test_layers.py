@@ -23,9 +23,11 @@ LAYERS = (
     "api",
     "explain",
     "write",
+    "manifest",
     "fetch",
     "git",
     "pin",
+    "prove",
     "pipeline",
     "diff",
     "cli",
@@ -36,7 +38,7 @@ DOORS = {
     "jinja2": {"templates"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "subprocess": {"git"},
+    "subprocess": {"git", "prove"},
 }
 """Which layers may import what; of the rest of the world, the standard library alone."""
 NETWORK_DOOR = "fetch"

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -221,6 +222,109 @@ def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...
     assert [s.label for s in load_pinned(tmp_path / "project")[0]] == ["v1", "v1_unstable", "v2", "v2_unstable"]
     assert list(load(str(folder.parent), tmp_path).modules) == ["v1", "v1_unstable", "v2", "v2_unstable"]
     assert load(str(folder.parent), tmp_path).has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
+
+
+def _checkout(upstream: Path, tmp_path: Path) -> tuple[Path, str]:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    upstream.rename(checkout / "schema")
+    _git(checkout, "init", "--quiet", "--initial-branch=main")
+    _git(checkout, "add", ".")
+    _git(checkout, "commit", "--quiet", "--message=one")
+    return checkout, _git(checkout, "rev-parse", "HEAD")
+
+
+def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    lock, _ = pin(str(upstream), COMMIT, None, root)
+    assert lock.unverified == "--commit named it, and the folder is not of a repository that has it"
+    assert load_lock(root) == lock
+    assert pin(str(upstream), None, None, root)[0].unverified == lock.unverified
+    checkout, commit = _checkout(upstream, tmp_path)
+    assert pin(str(checkout), None, None, root)[0].unverified == ""
+    assert "unverified" not in (root / "schema" / "lock.json").read_text(encoding="utf-8")
+    # A folder of a repository that has the commit, with the same files, and with others.
+    other = tmp_path / "other"
+    assert pin(str(checkout / "schema"), commit, None, other)[0].unverified == ""
+    file = checkout / "schema" / "v1" / "schema.json"
+    file.write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    found = pin(str(checkout / "schema"), commit, None, tmp_path / "third")[0]
+    assert found.unverified == "--commit named it, and v1/schema.json is another one there"
+
+
+def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path: Path) -> None:
+    root, copy = tmp_path / "project", tmp_path / "copy"
+    shutil.copytree(upstream, copy)
+    checkout, commit = _checkout(upstream, tmp_path)
+    verified, _ = pin(str(checkout), None, None, root)
+    for named in (commit, commit[:12]):
+        lock, changes = pin(str(copy), named, None, root)
+        assert lock == verified
+        assert not changes
+    before = _tree(root)
+    with pytest.raises(GeneratorError, match=rf"has the files of {commit}, which is pinned from a checkout"):
+        pin(str(copy), COMMIT, None, root)
+    (copy / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    with pytest.raises(GeneratorError, match=r"is not that of [0-9a-f]{40}, which is pinned .*v1/schema\.json differs"):
+        pin(str(copy), commit, None, root)
+    assert _tree(root) == before
+
+
+def test_a_single_file_of_an_old_package(upstream: Path, tmp_path: Path) -> None:
+    package = tmp_path / "package" / "schema"
+    package.mkdir(parents=True)
+    (upstream / "v1" / "schema.json").rename(package / "schema.json")
+    lock, _ = pin(str(package.parent), COMMIT, None, tmp_path / "project")
+    assert [e.path for e in lock.files] == ["v1/schema.json"]
+    assert lock.unverified.startswith("--commit named it")
+
+
+def test_the_project_itself_is_not_upstream(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "schema", tmp_path / "clone" / "schema")
+    for source in (ROOT, ROOT / "schema", ROOT / "schema" / "v1", tmp_path / "clone", tmp_path / "clone" / "schema"):
+        with pytest.raises(GeneratorError, match="has schemas that `pin` wrote, not those of upstream"):
+            pin(str(source), None if source == ROOT else COMMIT, None, ROOT, drop_missing=True)
+
+
+def test_an_address_of_another_commit(tmp_path: Path) -> None:
+    with pytest.raises(GeneratorError, match=f"names the commit {'a' * 40}, not {COMMIT}"):
+        pin(f"http://127.0.0.1:9/{'a' * 40}/schema", COMMIT, None, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("no git", "there is no git"),
+        ("no checkout", "this is not a checkout that has one"),
+        ("no commit", "this is not a checkout that has one"),
+        ("changed", "schema/ has changes that are not committed"),
+        ("new", "schema/ has changes that are not committed"),
+    ],
+)
+def test_a_bump_stops_before_it_pins(state: str, message: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "schema").mkdir()
+    (tmp_path / "schema" / "lock.json").write_text("{}", encoding="utf-8")
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    if state == "no git":
+        (tmp_path / "bin").mkdir()
+        for tool in ("sh", "make", "sed", "echo"):
+            (tmp_path / "bin" / tool).symlink_to(str(shutil.which(tool)))
+        environment["PATH"] = str(tmp_path / "bin")
+    elif state != "no checkout":
+        _git(tmp_path, "init", "--quiet")
+        if state != "no commit":
+            _git(tmp_path, "add", ".")
+            _git(tmp_path, "commit", "--quiet", "--message=one")
+            changed = "lock.json" if state == "changed" else "new.json"
+            (tmp_path / "schema" / changed).write_text("[]", encoding="utf-8")
+    before = _tree(tmp_path / "schema")
+    command = [str(shutil.which("make")), "bump", "SOURCE=nowhere", "PYTHON=false"]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode != 0
+    assert run.stderr.startswith("error: ")
+    assert message in run.stderr
+    assert (_tree(tmp_path / "schema"), (tmp_path / ".venv").exists()) == (before, False)
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:

@@ -2,154 +2,153 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from generator.docs import Docs
-from generator.emit.ends import FIXED, ends_view, has_ends
+from generator.emit.check import check_module
+from generator.emit.ends import END_NAMES, FIXED, ends_view, has_ends
+from generator.emit.imports import HELPERS, Import, import_key, imports
 from generator.emit.messages import messages_view
 from generator.emit.order import has_forward_references, ordered
-from generator.emit.text import quoted
+from generator.emit.respell import respelt, spellings
+from generator.emit.text import names_in, quoted
 from generator.emit.views import Viewer
 from generator.engine import format_code
+from generator.errors import GeneratorError
 from generator.model import Definition, Enumeration, Identifier, Module
+from generator.names import coroutines_of, taken, words_of
 from generator.source import ROOT, Lock, Source
 from generator.templates import environment
 
 PACKAGE = "acp_msgspec"
 STABLE = "v1"
 """The schema whose ends `acp_msgspec.aio` has itself."""
+MODULES = ("aio", "enums", "messages", "types")
+"""The modules of a schema, which are attributes of its package."""
 _RUNTIME_SUFFIXES = (".py", ".css", ".js")
 """What `runtime/` consists of; anything else there is not part of the package."""
-
-IMPORTS: dict[str, tuple[str, ...]] = {
-    "builtins": ("builtins",),
-    "collections.abc": ("Callable", "Mapping"),
-    "enum": ("IntEnum", "StrEnum"),
-    "types": ("MappingProxyType",),
-    "typing": ("Annotated", "Any", "ClassVar", "Generic", "Literal", "NewType", "Self", "TypeAlias", "overload"),
-    "msgspec": ("UNSET", "DecodeError", "Meta", "Raw", "UnsetType", "field"),
-    ".._enums": ("OpenInt32Enum", "OpenStrEnum"),
-    ".._envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
-    ".._errors": ("MethodNotFound", "RequestError"),
-    ".._hooks": ("Absent",),
-    ".._layer": ("Buffer", "Layer", "Unknown", "extension_method", "raw_json"),
-    ".._marks": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
-    ".._methods": ("Method",),
-    ".._numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
-    ".._observe": ("OnSkip",),
-    ".._reader": ("MethodOf", "Reader"),
-    ".._structs": ("AcpStruct", "always", "always_new"),
-    ".._unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
-    ".._variants": ("CatchAll",),
-    "..aio._connection": ("Connection",),
-    "..aio._files": ("Files",),
-    "..aio._handshake": (
-        "Handshake",
-        "Need",
-        "UnsupportedVersion",
-        "described",
-        "is_overridden",
-        "offered",
-        "settled",
-    ),
-    "..aio._permissions": ("Permissions", "choose"),
-    "..aio._side": ("Side", "UnknownMethods"),
-    "..aio._terminals": ("Terminals",),
-    "..aio._turns": ("AgentTurn", "ClientTurn"),
-}
-"""Where the names that emitted code uses come from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """One import statement."""
-
-    module: str
-    names: tuple[str, ...]
-
-
-def _imports(uses: set[str], local: dict[str, set[str]] | None = None) -> list[list[Import]]:
-    """Group the imports as is usual: the standard library, msgspec, the package itself."""
-    table = {**{m: set(names) for m, names in IMPORTS.items()}, **(local or {})}
-    groups: dict[int, list[Import]] = {0: [], 1: [], 2: []}
-    for module, names in table.items():
-        if uses & names:
-            group = 2 if module.startswith(".") else 1 if module == "msgspec" else 0
-            groups[group].append(Import(module, tuple(sorted(uses & names, key=_import_key))))
-    return [group for group in groups.values() if group]
-
-
-def _import_key(name: str) -> tuple[int, str, str]:
-    """Sort names of an import as isort does: constants, classes, functions, each regardless of case."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)
 
 
 def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str, str] | None = None) -> dict[str, str]:
     """Write the files of one schema: a path in the package and its text for each.
 
-    `renamed` are names of former releases that live on, and what they are called now.
+    `renamed` are names of former releases that live on, and what they are called now. Raises `GeneratorError` where a
+    definition has a name that the message layer makes public in every module.
     """
-    templates = environment()
+    # Where the file lies on somebody's disk is no business of the output.
+    shown = source.file if source.pinned else Path(source.file).name
+    common: dict[str, Any] = {
+        "label": module.label,
+        "source": source,
+        "input": shown if shown.isprintable() else quoted(shown),
+    }
+    messages, texts = _messages(module, docs, common)
+    _refuse_names(module, source, messages["exports"])
+    files = {**_types(module, source, docs, common), "messages": messages["text"]}
+    files["__init__"] = _init(module, messages["exports"], renamed or {}, common)
+    if has_ends(module):
+        files["aio"] = _aio(module, texts, source, common)
+    made = {f"{PACKAGE}/{module.label}/{n}.py": format_code(text, ROOT) for n, text in files.items()}
+    for path, text in made.items():
+        check_module(path, text, source.file)
+    return made
+
+
+def _names_of(module: Module) -> tuple[set[str], set[str]]:
+    """Give the names of the definitions in `enums`, and of those in `types`."""
+    leaves = {d.name for d in module.definitions if isinstance(d, Enumeration | Identifier)}
+    return leaves, {d.name for d in module.definitions} - leaves
+
+
+def _types(module: Module, source: Source, docs: Docs, common: dict[str, Any]) -> dict[str, str]:
     leaves = tuple(d for d in module.definitions if isinstance(d, Enumeration | Identifier))
     bodies = tuple(d for d in module.definitions if not isinstance(d, Enumeration | Identifier))
-    leaf_names, body_names = {d.name for d in leaves}, {d.name for d in bodies}
-    enums, types = Viewer(docs), Viewer(docs)
+    leaf_names, _ = _names_of(module)
+    enums, types = Viewer(docs, module.definitions), Viewer(docs, module.definitions)
     enum_views = [enums.view(d) for d in sorted(leaves, key=lambda d: d.name)]
     in_order = ordered(bodies, source.file)
     type_views = [types.view(d) for d in in_order]
     # Names in default expressions (`always(ElicitationSchemaType.OBJECT)`) count as used, too.
     for definition in bodies:
         for entry in getattr(definition, "fields", ()):
-            if entry.default is not None and entry.default.expression.partition(".")[0] in leaf_names:
-                types.writer.use(entry.default.expression.partition(".")[0])
-    messages = messages_view(module, docs)
-    # Where the file lies on somebody's disk is no business of the output.
-    shown = source.file if source.pinned else Path(source.file).name
-    common: dict[str, Any] = {"label": module.label, "source": source, "input": shown}
-    files = {
-        "enums": templates.get_template("enums.py.jinja").render(
-            **common, views=enum_views, imports=_imports(enums.writer.uses)
-        ),
-        "types": templates.get_template("types.py.jinja").render(
+            for name in names_in(entry.default.expression) & leaf_names if entry.default is not None else ():
+                types.writer.use(name)
+    return {
+        "enums": environment()
+        .get_template("enums.py.jinja")
+        .render(**common, views=enum_views, imports=imports(enums.writer.uses, hidden=enums.writer.hidden)),
+        "types": environment()
+        .get_template("types.py.jinja")
+        .render(
             **common,
             views=type_views,
             forward=has_forward_references(in_order),
-            imports=_imports(types.writer.uses, {".enums": leaf_names}),
-        ),
-        "messages": templates.get_template("messages.py.jinja").render(
-            **common, **messages, imports=_imports(messages["uses"], {".enums": leaf_names, ".types": body_names})
-        ),
-        "__init__": templates.get_template("module.py.jinja").render(
-            **common,
-            renamed=sorted((renamed or {}).items()),
-            imports=[
-                *([[Import("typing", ("TYPE_CHECKING", "Any"))]] if renamed else []),
-                [
-                    *([Import(".._deprecated", ("give_renamed",))] if renamed else []),
-                    Import(".._methods", ("Method",)),
-                    *([Import(".enums", tuple(sorted(leaf_names, key=_import_key)))] if leaf_names else []),
-                    Import(".messages", tuple(sorted(messages["exports"], key=_import_key))),
-                    *([Import(".types", tuple(sorted(body_names, key=_import_key)))] if body_names else []),
-                ],
-            ],
-            exports=sorted(
-                [*leaf_names, *body_names, *messages["exports"], "Method"], key=lambda n: (not n.isupper(), n)
-            ),
+            imports=imports(types.writer.uses, {".enums": {n: n for n in leaf_names}}, types.writer.hidden),
         ),
     }
-    if has_ends(module):
-        ends = ends_view(module, messages["texts"], source.file)
-        local: dict[str, set[str]] = {
-            ".enums": leaf_names,
-            ".messages": {*FIXED, "notification", *(e.name for e in module.envelopes)},
-            ".types": body_names,
-        }
-        files["aio"] = templates.get_template("aio.py.jinja").render(
-            **common, **ends, imports=_imports(ends["uses"], local)
+
+
+def _messages(module: Module, docs: Docs, common: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str | None]]:
+    """Write the message layer; its exports and the texts of the methods are needed elsewhere, too."""
+    leaf_names, body_names = _names_of(module)
+    spelling = spellings(module, words_of("messages.py.jinja") | HELPERS)
+    view = messages_view(respelt(module, spelling), docs)
+    local = {".enums": {n: spelling[n] for n in leaf_names}, ".types": {n: spelling[n] for n in body_names}}
+    text = (
+        environment().get_template("messages.py.jinja").render(**common, **view, imports=imports(view["uses"], local))
+    )
+    return {"text": text, "exports": view["exports"]}, view["texts"]
+
+
+def _aio(module: Module, texts: dict[str, str | None], source: Source, common: dict[str, Any]) -> str:
+    leaf_names, body_names = _names_of(module)
+    own = words_of("aio.py.jinja") | words_of("aio_serving.jinja") | HELPERS | END_NAMES
+    own |= {name for m in module.methods for name in coroutines_of(m.key)}
+    spelling = spellings(module, own)
+    ends = ends_view(respelt(module, spelling), texts, source.file)
+    local: dict[str, dict[str, str]] = {
+        ".enums": {n: spelling[n] for n in leaf_names},
+        ".messages": {n: n for n in (*FIXED, "notification", *(e.name for e in module.envelopes))},
+        ".types": {n: spelling[n] for n in body_names},
+    }
+    return environment().get_template("aio.py.jinja").render(**common, **ends, imports=imports(ends["uses"], local))
+
+
+def _init(module: Module, exports: list[str], renamed: Mapping[str, str], common: dict[str, Any]) -> str:
+    leaf_names, body_names = _names_of(module)
+    modules = {".enums": leaf_names, ".messages": set(exports), ".types": body_names}
+    own = [
+        *([Import(".._deprecated", ("give_renamed as _give_renamed",))] if renamed else []),
+        Import(".._methods", ("Method",)),
+        *(Import(m, tuple(sorted(names, key=import_key))) for m, names in modules.items() if names),
+    ]
+    return (
+        environment()
+        .get_template("module.py.jinja")
+        .render(
+            **common,
+            renamed=sorted(renamed.items()),
+            imports=[own],
+            exports=sorted([*leaf_names, *body_names, *exports, "Method"], key=lambda n: (not n.isupper(), n)),
         )
-    return {f"{PACKAGE}/{module.label}/{n}.py": format_code(text, ROOT) for n, text in files.items()}
+    )
+
+
+def _refuse_names(module: Module, source: Source, exports: list[str]) -> None:
+    for definition in module.definitions:
+        if definition.name in {*exports, "Method", *MODULES}:
+            raise taken(definition.name, source.file, definition.pointer)
+        keys = [(f.wire, f.pointer) for f in getattr(definition, "fields", ())]
+        tag = getattr(definition, "tag", None)
+        for key, pointer in [*keys, *([(tag.field, definition.pointer)] if tag is not None else [])]:
+            if any(c in '"\\' or c < " " for c in key):
+                raise GeneratorError(
+                    f"the key {key!r} has a quotation mark, a backslash or a control character",
+                    file=source.file,
+                    pointer=pointer,
+                    hint="msgspec reads no such keys",
+                )
 
 
 def emit_definition(definition: Definition, docs: Docs) -> str:

@@ -12,6 +12,8 @@ FIXED = ("ErrorResponse", "ExtensionNotification", "ExtensionRequest", "METHODS"
          "decode_agent_message", "decode_client_batch", "decode_client_message")  # fmt: skip
 """What is always imported from the message layer."""
 ALWAYS = frozenset({*FIXED, "Any", "ClassVar", "Connection", "Raw", "Side", "MethodNotFound", "UnknownMethods"})
+END_NAMES = frozenset({"Agent", "Client", "AgentConnection", "ClientConnection"})
+"""The classes that the template makes of the names of both sides."""
 CANCEL = "$/cancel_request"
 """The one method that connections handle themselves."""
 

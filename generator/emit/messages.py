@@ -5,8 +5,8 @@ from typing import Any
 from generator.docs import Docs
 from generator.emit.text import quoted
 from generator.emit.views import doc_lines, plain_doc
-from generator.engine import member_name
 from generator.model import Alias, Envelope, Module, Named, Routing
+from generator.names import member_of
 
 FRAME = ("Request", "Notification", "Response", "ErrorResponse", "ExtensionRequest", "ExtensionNotification")
 FUNCTIONS = (
@@ -132,7 +132,7 @@ def _builder(module: Module, *, of_request: bool) -> dict[str, Any]:
 def _members(module: Module, side: str, texts: dict[str, str | None]) -> list[dict[str, Any]]:
     found = [m for m in module.methods if side in m.handled_by and not m.name.startswith("$/")]
     return [
-        {"name": member_name(m.key), "value": quoted(m.name), "doc": plain_doc(texts[m.name], 4)}
+        {"name": member_of(m.key, None), "value": quoted(m.name), "doc": plain_doc(texts[m.name], 4)}
         for m in sorted(found, key=lambda m: m.key)
     ]
 

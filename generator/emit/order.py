@@ -1,8 +1,8 @@
 """The order of definitions in an emitted module: what a definition is made of stands just before it."""
 
 import heapq
-import re
 
+from generator.emit.text import names_in
 from generator.errors import GeneratorError
 from generator.model import Alias, CatchAll, Definition, Field, Named, Presence, Struct, Union, parts
 
@@ -41,7 +41,7 @@ def eager_dependencies(definition: Definition) -> list[str]:
 def _in_defaults(fields: tuple[Field, ...]) -> list[str]:
     found: list[str] = []
     for entry in (f for f in fields if f.default is not None):
-        found.extend(re.findall(r"[A-Z]\w*", entry.default.expression if entry.default else ""))
+        found.extend(sorted(names_in(entry.default.expression)) if entry.default else [])
         if entry.presence is Presence.DEFAULTED:  # a fresh list or map is written with the type of its items
             found.extend(p.name for p in parts(entry.kind) if isinstance(p, Named))
     return found

@@ -63,7 +63,7 @@ class Protocol:
         if files:
             self.uses.add("Files")
         if terminals:
-            self.uses |= {"Terminals", "TerminalId"}
+            self.uses.add("Terminals")
         if permissions:
             self.uses |= {"Permissions", "choose", *permissions.values()}
         agent_turn, client_turn = self._agent_turn(), self._client_turn(permissions)
@@ -71,7 +71,13 @@ class Protocol:
             "told": told,
             "turns": {"Agent": agent_turn, "Client": client_turn},
             "files": self._types(FILES) if files else None,
-            "terminals": {**self._types(TERMINALS), "status": self._use("TerminalExitStatus")} if terminals else None,
+            "terminals": {
+                **self._types(TERMINALS),
+                "id": self._use("TerminalId"),
+                "status": self._use("TerminalExitStatus"),
+            }
+            if terminals
+            else None,
             "permissions": permissions,
         }
 

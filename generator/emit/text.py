@@ -1,5 +1,6 @@
 """The text of type expressions and fields, and the names that it needs."""
 
+import ast
 import json
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from generator.model import (
     Presence,
     Type,
 )
-from generator.names import wire_name
+from generator.names import helper, wire_name
 
 INTEGERS = {f"{sign}int{bits}": f"{'UI' if sign else 'I'}nt{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 ADVICE_ALIASES: dict[tuple[tuple[str, str | int | float], ...], str] = {
@@ -31,7 +32,12 @@ WRAPPERS = {Leniency.ON_ERROR: "OrDefault", Leniency.ON_NULL: "NullOrDefault"}
 
 def quoted(text: str) -> str:
     """Write text as a Python literal in double quotes."""
-    return json.dumps(text, ensure_ascii=False) if text.isprintable() else json.dumps(text)
+    return json.dumps(text, ensure_ascii=False) if text.isprintable() else repr(text)
+
+
+def names_in(expression: str) -> set[str]:
+    """List the names that a Python expression uses."""
+    return {node.id for node in ast.walk(ast.parse(expression, mode="eval")) if isinstance(node, ast.Name)}
 
 
 def without_marks(kind: Type) -> Type:
@@ -49,21 +55,27 @@ def without_marks(kind: Type) -> Type:
 class Writer:
     """Writes types; `uses` collects the names that an emitted module must import or define before.
 
-    `shadowed` are names that a class's own fields hide from its annotations.
+    `hidden` are names of the schema, which what is imported from elsewhere must not meet; `shadowed` those that a
+    class's own fields hide from its annotations.
     """
 
     uses: set[str] = field(default_factory=set[str])
     shadowed: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
     def use(self, name: str) -> str:
         """Note that a name is used."""
         self.uses.add(name)
         return name
 
+    def helper(self, name: str) -> str:
+        """Note that a name from elsewhere is used, and spell it."""
+        return self.use(helper(name, self.hidden))
+
     def builtin(self, name: str) -> str:
         """Write a built-in type, by way of its module where a field has the same name."""
         if name in self.shadowed:
-            return f"{self.use('builtins')}.{name}"
+            return f"{self.helper('builtins')}.{name}"
         return name
 
     def kind(self, kind: Type) -> str:
@@ -72,25 +84,24 @@ class Writer:
             case Named(name=name):
                 return self.use(name)
             case Plain(name="Any"):
-                return self.use("Any")
+                return self.helper("Any")
             case Plain(name="None"):
                 return "None"
             case Plain(name=name):
                 return self.builtin(name)
             case Integer(format=fmt, low=None):
-                return self.use(INTEGERS[fmt])
+                return self.helper(INTEGERS[fmt])
             case Integer(low=low, high=high):
-                self.use("Meta")
-                return f"{self.use('Annotated')}[{self.builtin('int')}, Meta(ge={low}, le={high})]"
+                bounds = f"{self.helper('Meta')}(ge={low}, le={high})"
+                return f"{self.helper('Annotated')}[{self.builtin('int')}, {bounds}]"
             case Advised(inner=Plain(name="str"), advice=advice) if advice in ADVICE_ALIASES:
-                return self.use(ADVICE_ALIASES[advice])
+                return self.helper(ADVICE_ALIASES[advice])
             case Advised(inner=inner, advice=advice):
-                self.use("Advice")
                 limits = ", ".join(f"{k}={quoted(v) if isinstance(v, str) else repr(v)}" for k, v in advice)
-                return f"{self.use('Annotated')}[{self.kind(inner)}, Advice({limits})]"
+                return f"{self.helper('Annotated')}[{self.kind(inner)}, {self.helper('Advice')}({limits})]"
             case ListOf(item=item, skips=skips):
                 text = f"{self.builtin('list')}[{self.kind(item)}]"
-                return f"{self.use('SkipInvalid')}[{text}]" if skips else text
+                return f"{self.helper('SkipInvalid')}[{text}]" if skips else text
             case MapOf(item=item):
                 return f"{self.builtin('dict')}[{self.builtin('str')}, {self.kind(item)}]"
             case Nullable(inner=inner):
@@ -101,13 +112,13 @@ class Writer:
     def annotation(self, entry: Field) -> str:
         """Write a field's annotation."""
         if entry.constant is not None:
-            text = f"{self.use('Literal')}[{quoted(entry.constant)}]"
+            text = f"{self.helper('Literal')}[{quoted(entry.constant)}]"
             return text if entry.presence is Presence.REQUIRED else f"{text} | None"
         text = self.kind(entry.kind)
         if entry.presence is Presence.PATCH:
-            text = f"{text} | {self.use('UnsetType')}"
+            text = f"{text} | {self.helper('UnsetType')}"
         wrapper = WRAPPERS.get(entry.leniency)
-        return f"{self.use(wrapper)}[{text}]" if wrapper else text
+        return f"{self.helper(wrapper)}[{text}]" if wrapper else text
 
     def default(self, entry: Field) -> str:
         """Write a field's default with its equals sign, or nothing."""
@@ -121,7 +132,7 @@ class Writer:
             case Presence.OPTION:
                 text = "None"
             case Presence.PATCH:
-                text = self.use("UNSET")
+                text = self.helper("UNSET")
             case Presence.DEFAULTED | Presence.EMPTY if entry.default is not None:
                 text = entry.default.expression
                 if entry.presence is Presence.DEFAULTED:
@@ -140,4 +151,4 @@ class Writer:
         return f" = {self._call('field', f'default={text}' if text else '', named)}"
 
     def _call(self, function: str, *arguments: str) -> str:
-        return f"{self.use(function)}({', '.join(a for a in arguments if a)})"
+        return f"{self.helper(function)}({', '.join(a for a in arguments if a)})"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from generator.docs import Docs
 from generator.emit.text import Writer, quoted
-from generator.model import Alias, CatchAll, Definition, Enumeration, Field, Identifier, Struct, Union
+from generator.model import Alias, CatchAll, Definition, Enumeration, Identifier, Struct, Union
 from generator.names import field_of
 
 WIDTH = 116
@@ -46,10 +46,10 @@ View = ClassView | AliasView
 
 def doc_lines(text: str | None, pointer: str, indent: int) -> tuple[str, ...]:
     """Lay out a docstring: one line where it fits, else a summary, a blank line and the rest."""
-    cite = f"[#{pointer}]" if pointer else ""
+    cite = _escaped(f"[#{pointer}]") if pointer else ""
     if not text:
         return (cite,) if cite else ()
-    text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    text = _escaped(text)
     whole = f"{text} {cite}".strip()
     room = WIDTH - indent
     if len(whole) + 6 <= room and not whole.endswith('"'):
@@ -60,18 +60,33 @@ def doc_lines(text: str | None, pointer: str, indent: int) -> tuple[str, ...]:
     return (*summary, "", *body, "") if body else (*summary, "")
 
 
+def _escaped(text: str) -> str:
+    """Write text as it must stand in a docstring, whatever it has in it."""
+    plain = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return plain if plain.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in plain)
+
+
 def plain_doc(text: str | None, indent: int) -> tuple[str, ...]:
     """Lay out the docstring of a field or member, which cites no place of its own."""
     return doc_lines(text, "", indent) if text else ()
 
 
+def _fields_of(definition: Definition) -> set[str]:
+    match definition:
+        case Struct(fields=fields, tag=tag) | CatchAll(fields=fields, tag=tag):
+            return {f.name for f in fields} | ({field_of(tag.field)} if tag is not None else set[str]())
+        case _:
+            return set()
+
+
 class Viewer:
     """Makes the views of one emitted module."""
 
-    def __init__(self, docs: Docs) -> None:
-        """Start with no names used."""
+    def __init__(self, docs: Docs, definitions: tuple[Definition, ...] = ()) -> None:
+        """Start with no names used; the names of all `definitions` are the schema's."""
         self.docs = docs
-        self.writer = Writer()
+        self.definitions = frozenset(d.name for d in definitions)
+        self.writer = Writer(hidden=self.definitions | {name for d in definitions for name in _fields_of(d)})
 
     def view(self, definition: Definition) -> View:
         """Make the view of a definition."""
@@ -83,11 +98,11 @@ class Viewer:
             case Enumeration():
                 return self._enumeration(definition)
             case Identifier():
-                self.writer.use("NewType")
-                return self._alias(definition, f'{definition.name} = NewType("{definition.name}", str)', "id")
+                made = f'{self.writer.helper("NewType")}("{definition.name}", str)'
+                return self._alias(definition, f"{definition.name} = {made}", "id")
             case Alias(kind=kind):
-                self.writer.use("TypeAlias")
-                return self._alias(definition, f"{definition.name}: TypeAlias = {self.writer.kind(kind)}", "alias")
+                head = f"{definition.name}: {self.writer.helper('TypeAlias')}"
+                return self._alias(definition, f"{head} = {self.writer.kind(kind)}", "alias")
             case Union():
                 return self._union(definition)
 
@@ -100,7 +115,6 @@ class Viewer:
 
     def _union(self, union: Union) -> AliasView:
         write = self.writer
-        write.use("TypeAlias")
         known = " | ".join(write.kind(k) for k in union.tagged)
         others = " | ".join(write.kind(k) for k in union.others)
         fallbacks = " | ".join(write.kind(k) for k in union.fallbacks)
@@ -118,23 +132,23 @@ class Viewer:
                 form = "Untagged"
             case _:
                 raise AssertionError(f"{union.name} has a shape that no form writes")
-        line = f"{union.name}: TypeAlias = {write.use(form)}[{', '.join(parts)}]"
+        line = f"{union.name}: {write.helper('TypeAlias')} = {write.helper(form)}[{', '.join(parts)}]"
         return self._alias(union, line, "union")
 
-    def _fields(self, owner: str, fields: tuple[Field, ...]) -> tuple[FieldView, ...]:
-        self.writer.shadowed = frozenset(f.name for f in fields)
+    def _fields(self, owner: Struct | CatchAll) -> tuple[FieldView, ...]:
+        self.writer.shadowed = frozenset(_fields_of(owner))
         views = tuple(
             FieldView(
                 f"{f.name}: {self.writer.annotation(f)}{self.writer.default(f)}",
-                plain_doc(self.docs.of_field(owner, f.wire, f.pointer), 4),
+                plain_doc(self.docs.of_field(owner.name, f.wire, f.pointer), 4),
             )
-            for f in fields
+            for f in owner.fields
         )
         self.writer.shadowed = frozenset()
         return views
 
     def _struct(self, struct: Struct) -> ClassView:
-        base = self.writer.use(struct.base or "AcpStruct")
+        base = self.writer.use(struct.base) if struct.base else self.writer.helper("AcpStruct")
         head = base
         tags: tuple[FieldView, ...] = ()
         if struct.tag is not None:
@@ -142,16 +156,15 @@ class Viewer:
             tags = (self._tag(struct.tag.field, struct.tag.value),)
         if struct.untagged_by is not None:
             head += f", untagged_by={quoted(struct.untagged_by)}"
-        fields = (*tags, *self._fields(struct.name, struct.fields))
+        fields = (*tags, *self._fields(struct))
         return ClassView("struct", struct.name, head, self._doc(struct, 4), fields)
 
     def _tag(self, key: str, value: str) -> FieldView:
-        self.writer.use("ClassVar")
-        self.writer.use("Literal")
-        return FieldView(f"{field_of(key)}: ClassVar[Literal[{quoted(value)}]] = {quoted(value)}", ())
+        kind = f"{self.writer.helper('ClassVar')}[{self.writer.helper('Literal')}[{quoted(value)}]]"
+        return FieldView(f"{field_of(key, self.definitions)}: {kind} = {quoted(value)}", ())
 
     def _catch_all(self, made: CatchAll) -> ClassView:
-        arguments = [self.writer.use("CatchAll")]
+        arguments = [self.writer.helper("CatchAll")]
         tags: tuple[FieldView, ...] = ()
         if made.tag is not None:
             arguments += [f"tag_field={quoted(made.tag.field)}", f"tag={quoted(made.tag.value)}"]
@@ -160,7 +173,7 @@ class Viewer:
             arguments += [f"other_of={quoted(made.other_of)}", f"known={_texts(made.known)}"]
         if made.reserved:
             arguments.append(f"reserved={_texts(made.reserved)}")
-        fields = (*tags, *self._fields(made.name, made.fields))
+        fields = (*tags, *self._fields(made))
         return ClassView("catch-all", made.name, ", ".join(arguments), self._doc(made, 4), fields)
 
     def _enumeration(self, made: Enumeration) -> ClassView:
@@ -178,7 +191,7 @@ class Viewer:
         unknown: str | None = None
         if made.unknown is not None:
             unknown = next(m.name for m in made.members if m.value == made.unknown)
-        return ClassView("enum", made.name, self.writer.use(base), self._doc(made, 4), fields, unknown)
+        return ClassView("enum", made.name, self.writer.helper(base), self._doc(made, 4), fields, unknown)
 
 
 def _texts(values: tuple[str, ...]) -> str:

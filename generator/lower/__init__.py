@@ -1,11 +1,12 @@
 """Lowering: from a schema that was read to the few kinds of definitions that templates can write."""
 
+from generator.errors import GeneratorError
 from generator.lower.context import Context
 from generator.lower.definitions import Lowering
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
 from generator.model import Module
-from generator.names import MESSAGE_NAMES, Names
+from generator.names import Names
 from generator.overrides import Overrides
 from generator.read import Schema
 
@@ -37,8 +38,10 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
 def _version(schema: Schema, overrides: Overrides) -> int:
     """Give the version of the protocol: that of upstream's list of methods, else of the table that the schema fits."""
     meta = schema.source.meta or {}
-    version = meta.get("version")
-    return version if isinstance(version, int) else int(overrides.family.removeprefix("v") or 1)
+    version = meta.get("version", int(overrides.family.removeprefix("v") or 1))
+    if type(version) is not int or version < 0:
+        raise GeneratorError("is not the number of a version", file=schema.source.meta_file, pointer="/version")
+    return version
 
 
-__all__ = ["MESSAGE_NAMES", "lower"]
+__all__ = ["lower"]

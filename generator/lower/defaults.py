@@ -105,7 +105,9 @@ def _named_text(low: "Lowering", name: str, raw: Any, pointer: str) -> str:
         if has_default and default == value:
             continue
         kind = kind_of(low, properties[key], child(low.context.pointer(name), "properties", key), name, key)
-        arguments.append(f"{field_of(key)}={value_text(low, kind, value, child(pointer, key))}")
+        arguments.append(
+            f"{field_of(key, low.context.schema.names)}={value_text(low, kind, value, child(pointer, key))}"
+        )
     missing = [k for k in node.required if k not in raw]
     if missing:
         raise low.context.fail(pointer, f"the default lacks {missing[0]!r}, which {name} requires")

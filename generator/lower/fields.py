@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 def lower_fields(low: "Lowering", properties: list[Property], class_name: str, pointer: str) -> tuple[Field, ...]:
     """Lower the properties of one class."""
-    names = fields_of([p.key for p in properties], low.context.schema.source.file, pointer)
+    schema = low.context.schema
+    names = fields_of([p.key for p in properties], schema.source.file, pointer, schema.names)
     return tuple(_lower(low, p, names[p.key], class_name) for p in properties)
 
 

@@ -237,6 +237,8 @@ def _meta_keys(source: Source, methods: dict[str, _Types]) -> dict[str, str]:
             raise GeneratorError("is not an object", file=source.meta_file, pointer=child("", table))
         for key, method in entries.items():
             place = child("", table, key)
+            if not isinstance(method, str) or not method.strip():
+                raise GeneratorError("is not the name of a method", file=source.meta_file, pointer=place)
             if told and method not in methods:
                 raise GeneratorError(
                     f"the method {method!r} has no definition in {source.file}", file=source.meta_file, pointer=place

@@ -123,7 +123,7 @@ def _field(params: Definition | None, wire: str, value: str, known: Mapping[str,
     """Name the field of the params that an entry means, if its value can be there."""
     if isinstance(params, Union):
         fits = wire == params.tag_field and value in _tags(params)
-        return field_of(wire) if fits else None
+        return field_of(wire, known) if fits else None
     entry = _member(params, wire)
     if entry is None:
         return None

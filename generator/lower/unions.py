@@ -163,7 +163,7 @@ def _variant(
 def _constant(low: "Lowering", tag: Tag, alternative: Alternative) -> Field:
     return Field(
         tag.field,
-        field_of(tag.field),
+        field_of(tag.field, low.context.schema.names),
         Plain("str"),
         Presence.REQUIRED,
         Leniency.NONE,

@@ -1,0 +1,79 @@
+"""The imports of an emitted module."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from generator.names import helper
+
+IMPORTS: dict[str, tuple[str, ...]] = {
+    "builtins": ("builtins",),
+    "collections.abc": ("Callable", "Mapping"),
+    "enum": ("IntEnum", "StrEnum"),
+    "types": ("MappingProxyType",),
+    "typing": ("Annotated", "Any", "ClassVar", "Generic", "Literal", "NewType", "Self", "TypeAlias", "overload"),
+    "msgspec": ("UNSET", "DecodeError", "Meta", "Raw", "UnsetType", "field"),
+    ".._enums": ("OpenInt32Enum", "OpenStrEnum"),
+    ".._envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
+    ".._errors": ("MethodNotFound", "RequestError"),
+    ".._hooks": ("Absent",),
+    ".._layer": ("Buffer", "Layer", "Unknown", "extension_method", "raw_json"),
+    ".._marks": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
+    ".._methods": ("Method",),
+    ".._numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
+    ".._observe": ("OnSkip",),
+    ".._reader": ("MethodOf", "Reader"),
+    ".._structs": ("AcpStruct", "always", "always_new"),
+    ".._unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
+    ".._variants": ("CatchAll",),
+    "..aio._connection": ("Connection",),
+    "..aio._files": ("Files",),
+    "..aio._handshake": (
+        "Handshake",
+        "Need",
+        "UnsupportedVersion",
+        "described",
+        "is_overridden",
+        "offered",
+        "settled",
+    ),
+    "..aio._permissions": ("Permissions", "choose"),
+    "..aio._side": ("Side", "UnknownMethods"),
+    "..aio._terminals": ("Terminals",),
+    "..aio._turns": ("AgentTurn", "ClientTurn"),
+}
+"""Where the names that emitted code uses come from."""
+
+
+HELPERS = frozenset(name for names in IMPORTS.values() for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import statement."""
+
+    module: str
+    names: tuple[str, ...]
+
+
+def imports(
+    uses: set[str], local: Mapping[str, Mapping[str, str]] | None = None, hidden: Collection[str] = ()
+) -> list[list[Import]]:
+    """Group the imports as is usual: the standard library, msgspec, the package itself.
+
+    `local` has the modules of the same schema, each with its names and how they are spelt where they are imported.
+    Names from elsewhere that are `hidden` are imported under the name that `helper` gives.
+    """
+    table: dict[str, Mapping[str, str]] = {m: {n: helper(n, hidden) for n in names} for m, names in IMPORTS.items()}
+    groups: dict[int, list[Import]] = {0: [], 1: [], 2: []}
+    for module, names in {**table, **(local or {})}.items():
+        used = sorted((name for name, spelt in names.items() if spelt in uses), key=import_key)
+        if used:
+            group = 2 if module.startswith(".") else 1 if module == "msgspec" else 0
+            spelt = tuple(name if names[name] == name else f"{name} as {names[name]}" for name in used)
+            groups[group].append(Import(module, spelt))
+    return [group for group in groups.values() if group]
+
+
+def import_key(name: str) -> tuple[int, str, str]:
+    """Sort names of an import as isort does: constants, classes, functions, each regardless of case."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)

@@ -1,0 +1,172 @@
+"""The list of what `generate` wrote into a folder: so the next run removes its own files and nothing else.
+
+The list lies beside the package, which does not ship it. An interrupted run leaves a list with the files of before and
+those of after, so that nothing it wrote is taken for somebody else's.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from generator.errors import GeneratorError
+from generator.source import digest, is_array, is_object, parse_object, read_bytes
+from generator.write import Changes, Content, compare, make_folders, strangers, to_bytes, write
+
+FILE = "acp_msgspec.manifest.json"
+ABOUT = "Written by `python -m generator generate`, which removes what is listed here and unchanged."
+_LABEL = re.compile(r"[a-z][a-z0-9_]*")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SIGN = b"`python -m generator generate`"
+"""What the first line of a written file says; older packages have no list beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a run writes into its folder.
+
+    `modules` are the labels among the files. `leaves` are files that the run leaves as they are where they lie, and a
+    run that is not the `whole` package leaves the modules of other labels, too.
+    """
+
+    package: str
+    files: Mapping[str, str]
+    modules: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    """The files that belong to the package and lie beside it."""
+    leaves: frozenset[str] = frozenset()
+    whole: bool = True
+
+    @property
+    def owned(self) -> tuple[str, ...]:
+        """The folders that the run alone fills."""
+        return (self.package,) if self.whole else tuple(f"{self.package}/{label}" for label in self.modules)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The files that were written, each with its digest; two digests where a run was interrupted."""
+
+    files: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    modules: tuple[str, ...] = ()
+    damage: str = ""
+    """Why the list cannot be trusted; it counts as empty then."""
+
+    def to_json(self) -> str:
+        """Write the list as it is stored."""
+        files = {path: found[0] if len(found) == 1 else list(found) for path, found in sorted(self.files.items())}
+        return json.dumps({"about": ABOUT, "modules": sorted(self.modules), "files": files}, indent=1) + "\n"
+
+    def of_others(self, output: Output) -> dict[str, tuple[str, ...]]:
+        """Give the files that a run is not about."""
+        if output.whole:
+            return {}
+        others = set(self.modules) - set(output.modules)
+        found = {p: d for p, d in self.files.items() if p in output.leaves and p not in output.files}
+        return found | {
+            p: d for p, d in self.files.items() if PurePosixPath(p).parts[1:2] and p.split("/")[1] in others
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of a run, or of a check: the changes, what is not from a run, and what is wrong with the list."""
+
+    changes: Changes
+    strangers: tuple[str, ...]
+    damage: str
+
+
+def update(root: Path, output: Output, *, check: bool) -> Written:
+    """Compare a folder with what a run writes, and unless `check` is set make it so.
+
+    Raises `GeneratorError` where files of somebody else are in the way; nothing is written then.
+    """
+    before = read(root, output)
+    others = before.of_others(output)
+    own = {path: (digest(to_bytes(content)),) for path, content in output.files.items()}
+    modules = output.modules if output.whole else tuple({*before.modules, *output.modules})
+    after = Manifest({**others, **own}, modules)
+    former = {path: found for path, found in before.files.items() if path not in others}
+    files = {**output.files, FILE: after.to_json()}
+    changes = compare(root, files, former)
+    if not check:
+        _refuse_what_is_in_the_way(root, output, before, changes)
+        _carry_out(root, files, changes, before, after)
+    known = {*files, *others, *output.leaves, *(former if check else changes.stale)}
+    edited = {path for path, _ in changes.kept}
+    return Written(changes, tuple(s for s in strangers(root, output.owned, known) if s not in edited), before.damage)
+
+
+def _carry_out(root: Path, files: Mapping[str, Content], changes: Changes, before: Manifest, after: Manifest) -> None:
+    """Write the files between two lists: first one of both states, last the one of the new state."""
+    rest = Changes(
+        tuple(p for p in changes.added if p != FILE), tuple(p for p in changes.changed if p != FILE), changes.stale
+    )
+    if rest:
+        make_folders(root, rest)
+        both = {p: tuple(dict.fromkeys((*before.files.get(p, ()), *after.files.get(p, ())))) for p in after.files}
+        during = Manifest({**before.files, **both}, tuple({*before.modules, *after.modules}))
+        write(root, {FILE: during.to_json()}, Changes(changed=(FILE,)))
+        write(root, files, rest)
+    if rest or changes:
+        write(root, files, Changes(changed=(FILE,)))
+
+
+def read(root: Path, output: Output) -> Manifest:
+    """Read the list of a folder; a damaged one counts as empty, so that nothing is removed."""
+    path = root / FILE
+    if path.is_symlink():
+        return Manifest(damage="is a link")
+    if not path.is_file():
+        return Manifest()
+    try:
+        raw = parse_object(read_bytes(path, FILE), FILE)
+    except GeneratorError as why:
+        return Manifest(damage=why.problem)
+    files, modules = raw.get("files"), raw.get("modules")
+    if not is_object(files) or not is_array(modules):
+        return Manifest(damage="does not list files and modules")
+    for label in modules:
+        if not isinstance(label, str) or not _LABEL.fullmatch(label):
+            return Manifest(damage=f"lists the module {label!r}")
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in files.items():
+        digests = _digests(value)
+        if not _is_ours(name, output) or not digests:
+            return Manifest(damage=f"lists {name!r}, which `generate` does not write")
+        found[name] = digests
+    return Manifest(found, tuple(modules))
+
+
+def _digests(value: Any) -> tuple[str, ...]:
+    given = value if is_array(value) else [value]
+    return tuple(d for d in given if isinstance(d, str) and _DIGEST.fullmatch(d)) if given else ()
+
+
+def _is_ours(name: str, output: Output) -> bool:
+    """Whether a path is one that a run may have written: in the package, or one of the files beside it."""
+    pure = PurePosixPath(name)
+    plain = name == pure.as_posix() and ".." not in pure.parts and "\\" not in name and "\0" not in name
+    return plain and (name in output.beside or (len(pure.parts) > 1 and pure.parts[0] == output.package))
+
+
+def _refuse_what_is_in_the_way(root: Path, output: Output, before: Manifest, changes: Changes) -> None:
+    """Refuse to overwrite files in a folder where no run has written anything yet."""
+    if before.files or before.damage or _is_signed(root / output.package / "_about.py"):
+        return
+    left = sorted(p for p in output.leaves if p.startswith(f"{output.package}/") and (root / p).exists())
+    foreign = [path for path in (*left, *changes.changed) if not _is_signed(root / path)]
+    if foreign:
+        more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise GeneratorError(
+            f"is in the way{more}: `generate` did not write it",
+            file=str(root / foreign[0]),
+            hint="name another folder with --out, or move what is there",
+        )
+
+
+def _is_signed(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and _SIGN in read_bytes(path, str(path)).partition(b"\n")[0]

@@ -1,0 +1,31 @@
+"""The proof that emitted modules can be imported, in a process of its own, before anything is written."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from generator.errors import GeneratorError
+
+CODE = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)\n"
+
+
+def prove_importable(files: Mapping[str, str], package: str, labels: Sequence[str]) -> None:
+    """Import the modules of some labels with all that is emitted for them; one that fails is an error."""
+    names = [f"{package}.{label}" for label in labels]
+    names += [f"{package}.{label}.aio" for label in labels if f"{package}/{label}/aio.py" in files]
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in {f"{package}/__init__.py": "", **files}.items():
+            target = Path(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-B", "-c", CODE, *names]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    if run.returncode:
+        last = run.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        raise GeneratorError(
+            f"the emitted modules cannot be imported: {last[0]}",
+            file=f"{package}/{', '.join(labels)}",
+            hint="a name or value of the schema means something to Python; nothing was written",
+        )

@@ -1,0 +1,193 @@
+"""Malformed schemas: whatever stands in the place of a node, the run succeeds or stops with one line."""
+
+import contextlib
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator import emit
+from generator.errors import GeneratorError
+from generator.pipeline import generate_single
+from generator.source import LOCK, is_array, is_object, load_lock
+from tests.support import CASES, ROOT, meta_of
+
+Path_ = tuple[str | int, ...]
+ODD: list[Any] = [
+    None, True, False, 0, -1, 1.5, 10**30, "", " ", "x", "\0", "#/$defs/Nowhere", "#/$defs/Part", [], ["x"], [None],
+    [[]], [1, 1], {}, {"$ref": "#/$defs/Part"}, {"$ref": 1}, {"type": "object"}, {"type": ["string"]}, {"type": "null"},
+    {"const": 1}, {"x": {}}, "string", "null",
+]  # fmt: skip
+EACH = 50
+"""Mutations that are tried of each schema; which ones, its name decides."""
+
+
+def _nodes(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    yield path
+    if is_object(value):
+        for key in value:
+            yield from _nodes(value[key], (*path, key))
+    elif is_array(value):
+        for index, item in enumerate(value):
+            yield from _nodes(item, (*path, index))
+
+
+def _put(value: Any, path: Path_, new: Any) -> Any:
+    made = copy.deepcopy(value)
+    if not path:
+        return new
+    place = made
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = new
+    return made
+
+
+def _mutations(value: Any, seed: str) -> list[tuple[Path_, Any]]:
+    every = [(path, odd) for path in _nodes(value) for odd in ODD]
+    return random.Random(seed).sample(every, min(EACH, len(every)))
+
+
+@pytest.fixture(autouse=True)
+def unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the formatter, which takes most of the time and changes nothing that matters here."""
+
+    def as_it_is(code: str, _settings: Path) -> str:
+        return code
+
+    monkeypatch.setattr(emit, "format_code", as_it_is)
+
+
+def _try(folder: Path, schema: Any, meta: Any = None) -> bool:
+    (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    file = folder / "meta.json" if meta is not None else None
+    if file is not None:
+        file.write_text(json.dumps(meta), encoding="utf-8")
+    try:
+        generate_single(folder / "schema.json", "case", file, lambda _: None, folder)
+    except GeneratorError as why:
+        return "\n" in str(why) or not str(why).startswith(str(folder))
+    return False
+
+
+@pytest.mark.parametrize("shape", sorted(p.name for p in (CASES / "shapes").iterdir()))
+def test_any_node_of_a_schema(shape: str, tmp_path: Path) -> None:
+    raw = json.loads((CASES / "shapes" / shape / "schema.json").read_text(encoding="utf-8"))
+    for path, odd in _mutations(raw, shape):
+        assert not _try(tmp_path, _put(raw, path, odd)), (path, odd)
+
+
+def test_any_node_of_a_meta_file(tmp_path: Path) -> None:
+    raw = json.loads((CASES / "shapes" / "messages" / "schema.json").read_text(encoding="utf-8"))
+    meta = meta_of(raw)
+    for path, odd in _mutations(meta, "meta"):
+        assert not _try(tmp_path, raw, {"version": 1, **_put(meta, path, odd)} if path else odd), (path, odd)
+
+
+def test_any_node_of_a_lock(tmp_path: Path) -> None:
+    raw = json.loads((ROOT / "schema" / LOCK).read_text(encoding="utf-8"))
+    (tmp_path / "schema").mkdir()
+    for path, odd in [(path, odd) for path in _nodes(raw) for odd in ODD]:
+        (tmp_path / "schema" / LOCK).write_text(json.dumps(_put(raw, path, odd)), encoding="utf-8")
+        with contextlib.suppress(GeneratorError):
+            load_lock(tmp_path)
+
+
+def _nested(keyword: str, depth: int) -> Any:
+    node: Any = {"type": "string"}
+    for _ in range(depth):
+        match keyword:
+            case "items":
+                node = {"type": "array", "items": node}
+            case "properties":
+                node = {"type": "object", "properties": {"a": node}, "required": ["a"]}
+            case "additionalProperties":
+                node = {"type": "object", "additionalProperties": node}
+            case _:
+                node = {keyword: [node, {"type": "null"}]}
+    return node
+
+
+def _chain(length: int, *, closed: bool) -> dict[str, Any]:
+    last = {"$ref": "#/$defs/A0"} if closed else {"type": "string"}
+    links = {f"A{i}": {"$ref": f"#/$defs/A{i + 1}"} for i in range(length)}
+    return {**links, f"A{length}": last}
+
+
+DEEP = {
+    **{f"{k} {n}": {"A": _nested(k, n)} for n in (20, 300, 3000)
+       for k in ("items", "properties", "additionalProperties", "anyOf", "oneOf", "not")},
+    "default": {"A": {"type": "object", "properties": {"a": {"default": json.loads("[" * 300 + "]" * 300)}}}},
+    "long chain": _chain(3000, closed=False),
+    "closed chain": _chain(3000, closed=True),
+    "short circle": _chain(1, closed=True),
+    "all of each other": {
+        f"A{i}": {"type": "object", "allOf": [{"$ref": f"#/$defs/A{(i + 1) % 2000}"}]} for i in range(2000)
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_depth(name: str, tmp_path: Path) -> None:
+    text = _dumps({"$defs": DEEP[name]})
+    (tmp_path / "schema.json").write_text(text, encoding="utf-8")
+    told = f"{tmp_path}/schema.json"
+    try:
+        generate_single(tmp_path / "schema.json", "case", None, lambda _: None, tmp_path)
+    except GeneratorError as why:
+        told = str(why)
+    assert told.startswith(f"{tmp_path}/schema.json")
+    assert len(told) < 500, "one line that can be read"
+
+
+def _dumps(value: Any) -> str:
+    """Write JSON of any depth."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)
+    try:
+        return json.dumps(value)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"default": NaN}', "is not JSON: it has the number NaN"),
+        ('{"default": -Infinity}', "is not JSON: it has the number -Infinity"),
+        ('{"default": 1e999}', "#/default: has a number that is out of range"),
+        ('{"default": [0, -1e999]}', "#/default/1: has a number that is out of range"),
+        (f'{{"maximum": {"9" * 5000}}}', "has an integer of thousands of digits"),
+        (f'{{"maximum": {"9" * 400}}}', "#/maximum: has an integer that is out of range"),
+        ('{"description": "\\ud800"}', "#/description: has half of a surrogate pair"),
+        ('{"\\udc00": {}}', "has half of a surrogate pair in the key"),
+        ('\ufeff{"type": "string"}', "is not JSON: Unexpected UTF-8 BOM"),
+        ('{"type": "string", "type": "string"}', "the key 'type' stands twice in one object"),
+    ],
+)
+def test_json_that_is_none(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text(text, encoding="utf-8")
+    good, bad = CASES / "shapes" / "messages" / "schema.json", tmp_path / "schema.json"
+    files: list[tuple[Path, Path | None]] = [(bad, None), (good, bad)]
+    for schema, meta in files:
+        with pytest.raises(GeneratorError) as caught:
+            generate_single(schema, "case", meta, lambda _: None, tmp_path)
+        assert str(caught.value).startswith(f"{tmp_path}/schema.json")
+        assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["", " ", 5, None, [], {}])
+def test_a_method_that_is_none(method: Any, tmp_path: Path) -> None:
+    node: dict[str, Any] = {"type": "object", "properties": {}, "x-side": "agent", "x-method": method}
+    (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"AskRequest": node}}), encoding="utf-8")
+    command: list[str | Path] = [sys.executable, "-m", "generator", "generate", "--schema", tmp_path / "schema.json",
+                                 "--label", "case", "--out", tmp_path / "out"]  # fmt: skip
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1)
+    assert run.stderr.startswith(f"error: {tmp_path}/schema.json#/$defs/AskRequest/x-method: ")
