@@ -119,7 +119,7 @@ class Reading:
                     await room()
                     return True
             self._is_gone = bool(getattr(core.transport, "is_gone", False))
-            if core.inbox.handled != handled:
+            if core.inbox.turn != turn:
                 turn, since = core.inbox.turn, clock()
             elif self._is_gone and self._left <= 0 and clock() - since >= core.options.grace:
                 raise _Stuck
