@@ -8,7 +8,7 @@ but pages.
 from collections.abc import Iterable, Iterator
 
 from ._pieces import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
-from ._prose import disarmed, fenced, plain, quoted, quoted_code
+from ._prose import disarmed, fenced, label, plain, quoted, quoted_code
 from ._views import CompactionView, Entry, MessageView, PlanView, Role, Snapshot, ToolCallView
 
 ROLES = {Role.USER: "User", Role.AGENT: "Agent", Role.THOUGHT: "Thought"}
@@ -86,7 +86,7 @@ def _piece(piece: Piece) -> str:
         case "image":
             return f"![{piece.text}]({piece.uri})"
         case "link":
-            return f"[{plain(piece.text)}](<{piece.uri}>)" if piece.uri else plain(f"{piece.text} ({piece.title})")
+            return f"[{label(piece.text)}](<{piece.uri}>)" if piece.uri else plain(f"{piece.text} ({piece.title})")
         case "note":
             return f"*{plain(piece.text)}*"
 
