@@ -31,7 +31,7 @@ def to_markdown(snapshot: Snapshot, /) -> str:
 
 
 def entries_to_markdown(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterator[str]:
-    """Write some entries of a session, and after each turn how it ended unless that was as it should be."""
+    """Write some entries of a session, each as a whole, and after each turn how it ended unless as it should be."""
     return _entries(snapshot, entries, Screens(snapshot))
 
 
@@ -40,7 +40,7 @@ def _entries(snapshot: Snapshot, entries: Iterable[Entry], screens: Screens) -> 
         if isinstance(entry, str):
             yield f"*{plain(entry)}*"
         else:
-            yield from _entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", screens)
+            yield "\n\n".join(_entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", screens))
 
 
 def _entry(entry: Entry, note: str, screens: Screens) -> Iterator[str]:
