@@ -338,6 +338,8 @@ def test_a_value_of_too_many_lines_is_given_up(inspect: Inspect, monkeypatch: py
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
+        ('12:00:01,out,"{""jsonrpc"":""2.0"",""method"":""x""}",3', "CSV"),
+        ('"{""id"":1,""jsonrpc"":""2.0"",""result"":""{""}"', "CSV"),
         ("  {", "jq -c ."),
         ('  "params": {', "jq -c ."),
         ('agent | "jsonrpc": "2.0",', "jq -c ."),
