@@ -130,9 +130,19 @@ class Model:
             self.set(turns=(*others, end))
         self.set(activity="idle")
 
-    def stop_calls(self) -> None:
+    def idle(self, reason: str | None, usage: Any) -> None:
+        for turn in self.shot.turns[:-1]:
+            if not turn.ended:
+                ended = msgspec.structs.replace(turn, ended=True)
+                self.set(turns=tuple(ended if it is turn else it for it in self.shot.turns))
+                if reason == "cancelled":
+                    self.stop_calls(turn.number)
+        self.turn_ended(reason, usage, failed=False)
+
+    def stop_calls(self, turn: int | None = None) -> None:
+        wanted = self.turn if turn is None else turn
         for index, entry in enumerate(self.shot.timeline):
-            if isinstance(entry, ToolCallView) and entry.turn == self.turn and entry.status not in ENDS:
+            if isinstance(entry, ToolCallView) and entry.turn == wanted and entry.status not in ENDS:
                 self.put(index, msgspec.structs.replace(entry, status=self.stopped[entry.tool_call_id]))
 
     def message(self, role: Role, key: str | None, changes: Any, *, is_open: bool) -> None:
@@ -203,7 +213,7 @@ class Model:
     def beside(self, tag: str, update: Any) -> None:
         match tag:
             case "state_update" if update.state == "idle":
-                self.turn_ended(update.stop_reason, getattr(update, "usage", None), failed=False)
+                self.idle(update.stop_reason, getattr(update, "usage", None))
             case "state_update":
                 self.set(activity=update.state)
             case "plan":

@@ -100,6 +100,26 @@ def test_the_client_edits_a_file_with_leave(answer: str, text: str, tmp_path: Pa
     assert ("is edited" if answer == "y" else "stays as it is") in client.stdout
 
 
+def test_the_client_shows_what_it_asks_about(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("one\n", encoding="utf-8")
+    agent = tmp_path / "agent.py"  # one that uses its ids anew in each turn
+    code = (EXAMPLES / "edit_agent.py").read_text(encoding="utf-8")
+    agent.write_text(code.replace("token_hex(8)", '"same"'), encoding="utf-8")
+    client = subprocess.run(
+        _command("terminal_client", sys.executable, str(agent)),
+        input=f"replace one by two in {file}\ny\nreplace two by three in {file}\ny\n\n",
+        cwd=tmp_path,
+        env=ENV,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (client.returncode, client.stderr, file.read_text(encoding="utf-8")) == (0, "", "three\n")
+    assert client.stdout.index("+three") < client.stdout.rindex("(y)es")
+
+
 def test_the_client_cancels_a_turn() -> None:
     ours, theirs = pty.openpty()  # rich draws in a terminal only
     client = subprocess.Popen(

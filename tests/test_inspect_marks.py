@@ -52,6 +52,14 @@ DIRECTIONS: dict[tuple[str | None, bool | None], list[str]] = {
             'msg="->',
             "it's ->",
         ),
+        *(
+            "DEBUG:acp.client:Sending",
+            "acp:client:out",
+            "INFO:root:sent:",
+            "--> session/prompt[1]",
+            "-> session/prompt #5",
+        ),
+        *("sending session/prompt:", "=> $/cancel_request", "-> initialize(1)"),
         *("thread 140704912345678 ->", "client/agent ->", "msg=sent data=", "$this->send:", "sessionSend -> write"),
     ],
     IN: [
@@ -77,6 +85,7 @@ DIRECTIONS: dict[tuple[str | None, bool | None], list[str]] = {
             "source=client.go:12 dir=in",
             "in",
         ),
+        *("DEBUG:acp.agent:Received", "acp:server:in", "<- initialize", "recv: fs/read_text_file"),
         *("write.c:2 out.c:3 <-", "[2] (3) <-", "node[123]: send.js <-"),
     ],
     CLIENT: [
@@ -128,6 +137,7 @@ DIRECTIONS: dict[tuple[str | None, bool | None], list[str]] = {
             "DEBUG:client:",
         ),
         *("INFO 5", "level=debug agent:", "component=client msg=", "source=server.go:3 msg=", "send to acp::transport"),
+        *("client:8080", "DEBUG:agent:5", "read:client.py:7", "in:x", "src/main"),
         *("a b c", "client -> agent -> x.py:1", "redirect=in", "stdin.py"),
     ],
 }
@@ -328,6 +338,8 @@ def test_a_value_of_too_many_lines_is_given_up(inspect: Inspect, monkeypatch: py
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
+        ('12:00:01,out,"{""jsonrpc"":""2.0"",""method"":""x""}",3', "CSV"),
+        ('"{""id"":1,""jsonrpc"":""2.0"",""result"":""{""}"', "CSV"),
         ("  {", "jq -c ."),
         ('  "params": {', "jq -c ."),
         ('agent | "jsonrpc": "2.0",', "jq -c ."),

@@ -54,6 +54,7 @@ def _shot(text: str) -> Snapshot:
     state.apply(v1.SessionUpdateAgentMessageChunk(content=content))
     state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.ResourceLink(name=text, uri=text)))
     state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.ResourceLink(name=text, uri=f"https://a.example/{text}")))
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.ResourceLink(name=text, uri="https://a.example/")))
     diff = v1.Diff(path=text, old_text=text, new_text=f"{text}\n{text}")
     shown: list[v1.ToolCallContent] = [v1.Content(content=content), diff, v1.Terminal(terminal_id=v1.TerminalId("own"))]
     place = v1.ToolCallLocation(path=text)
@@ -74,6 +75,18 @@ def _said(text: str) -> str:
     state = SessionState()
     state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text=text)))
     return to_markdown(state.snapshot).partition("## Agent\n\n")[2].removesuffix("\n")
+
+
+@pytest.mark.parametrize(
+    "name", ["http://a.example/](javascript:z)", "https://a.example/[a](javascript:z) ![x](http://h)"]
+)
+@pytest.mark.parametrize("render", RENDERERS.values(), ids=RENDERERS)
+def test_an_address_in_the_name_of_a_link(render: Callable[[str], str], name: str) -> None:
+    state = SessionState()
+    state.apply(v1.SessionUpdateAgentMessageChunk(content=v1.ResourceLink(name=name, uri="https://b.example/")))
+    page = render(to_markdown(state.snapshot))
+    assert acts(page) == []
+    assert any(attributes.get("href") == "https://b.example/" for _, attributes in Page(page).elements)
 
 
 @settings(max_examples=100, deadline=None)

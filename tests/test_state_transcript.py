@@ -78,7 +78,7 @@ def test_sessions_come_back(label: str, data: st.DataObject) -> None:
             state.user_prompt([text])
             if data.draw(st.booleans()) and label.startswith("v1"):
                 messages.append(("agent", module.response(number, module.PromptResponse(stop_reason="refusal"))))
-                state.turn_ended("refusal")
+                state.turn_ended("refusal", turn=state.turn)
         else:
             update = {"sessionId": session, "update": data.draw(strategy(label, "SessionUpdate"))}
             message = {"jsonrpc": "2.0", "method": "session/update", "params": update}
@@ -326,6 +326,27 @@ def test_sessions_that_a_later_run_goes_on_with() -> None:
     lines = _lines(*run, *load, loaded)
     assert list(replay_states(lines, v1)) == ["s1"]
     assert _texts(replay_states(lines, v1)["s1"]) == ["Told"]
+
+
+@pytest.mark.parametrize("label", MODULES)
+def test_a_turn_that_was_on_when_its_run_ended_has_failed(label: str) -> None:
+    module = MODULES[label]
+    said: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress"}
+    asked = {"sessionId": "s1", "prompt": [{"type": "text", "text": "Hi"}]}
+    resume: dict[str, Any] = {"sessionId": "s1", "cwd": "/", "mcpServers": []}
+    lines: list[tuple[Sender, Any]] = []
+    for number, method, params in ((0, "initialize", {}), (1, "session/prompt", asked), (2, "session/prompt", asked)):
+        lines.append(("client", {"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+    lines.append(
+        ("agent", {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update": said}})
+    )
+    for number, method, params in ((0, "initialize", {}), (1, "session/resume", resume), (2, "session/prompt", asked)):
+        lines.append(("client", {"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+    shot = replay_states(_lines(*lines), module)["s1"].snapshot
+    assert [(turn.ended, turn.stop_reason) for turn in shot.turns] == [(True, None), (True, None), (False, None)]
+    assert [call.status for call in shot.tool_calls] == ["cancelled" if label.startswith("v2") else "failed"]
+    failed: tuple[Sender, Any] = ("agent", {"jsonrpc": "2.0", "id": 2, "error": {"code": -32603, "message": "No"}})
+    assert replay_states(_lines(*lines, failed), module)["s1"].snapshot.activity == "idle"
 
 
 def test_a_new_session_of_a_known_id_starts_afresh() -> None:

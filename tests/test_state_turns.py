@@ -308,3 +308,32 @@ def test_the_terminals_that_a_client_serves() -> None:
     (view,) = state.snapshot.terminals
     assert (view.output, view.exited, view.exit_code) == (b"shown\n", True, 3)
     assert "(exit code 3)\n\n```\nshown\n```" in to_markdown(state.snapshot)
+
+
+def test_a_prompt_waits_while_a_later_one_is_answered() -> None:
+    state = SessionState()
+    state.user_prompt([v1.TextContent(text="a")])
+    state.user_prompt([v1.TextContent(text="b")])
+    state.turn_ended("end_turn", turn=2)
+    assert state.snapshot.activity == "running"
+    state.turn_ended("end_turn", turn=1)
+    assert state.snapshot.activity == "idle"
+    state.user_prompt([])  # never ended
+    state.user_prompt([])
+    state.turn_ended("end_turn")
+    assert state.snapshot.activity == "idle"
+
+
+@pytest.mark.parametrize("module", [v2, v2_unstable])
+@pytest.mark.parametrize(("reason", "status"), [("cancelled", "cancelled"), ("end_turn", "in_progress")])
+def test_an_idle_session_has_no_turn_on(module: Any, reason: str, status: str) -> None:
+    state = SessionState()
+    for name in ("a", "b"):
+        state.user_prompt([module.TextContent(text=name)])
+        state.apply(module.SessionUpdateStateUpdateRunning())
+        state.apply(module.SessionUpdateToolCallUpdate(tool_call_id=name, status=module.ToolCallStatus.IN_PROGRESS))
+    changes = state.apply(module.SessionUpdateStateUpdateIdle(stop_reason=module.StopReason(reason)))
+    assert [change.number for change in changes if isinstance(change, TurnEnded)] == [1, 2]
+    assert [(turn.ended, turn.stop_reason) for turn in state.snapshot.turns] == [(True, None), (True, reason)]
+    assert [call.status for call in state.snapshot.tool_calls] == [status, status]
+    assert state.snapshot.activity == "idle"

@@ -5,6 +5,7 @@ The prompt says what to do: `replace OLD by NEW in /path/of/the/file`.
 
 import asyncio
 import re
+from secrets import token_hex
 
 from acp_msgspec import RequestError, v1
 from acp_msgspec.aio import Agent, AgentConnection, stdio
@@ -49,14 +50,13 @@ class EditAgent(Agent):
         after = before.content.replace(old, new)
         if after == before.content:
             return f"There is no {old} in {path}"
-        call = v1.ToolCallId(f"edit {path}")
+        call = v1.ToolCallId(token_hex(8))
         diff = v1.Diff(path=path, old_text=before.content, new_text=after)
         shown = v1.ToolCall(tool_call_id=call, title=f"Edit {path}", kind=v1.ToolKind.EDIT, content=[diff])
         await self.say(session, shown)
         question = v1.ToolCallUpdate(tool_call_id=call, title=shown.title, kind=shown.kind, content=[diff])
-        answer = await self.client.session_request_permission(
-            v1.RequestPermissionRequest(session_id=session, tool_call=question, options=CHOICES)
-        )
+        ask = v1.RequestPermissionRequest(session_id=session, tool_call=question, options=CHOICES)
+        answer = await self.client.session_request_permission(ask)
         match answer.outcome:
             case v1.SelectedPermissionOutcome(option_id="yes"):
                 write = v1.WriteTextFileRequest(session_id=session, path=path, content=after)

@@ -33,14 +33,14 @@ class TerminalClient(aio.ServesFiles, aio.ServesTerminals, aio.DecidesPermission
         self.state.apply(params.update)
         self.draw()
 
-    def draw(self) -> None:
-        now = self.state.snapshot
-        turn = tuple(entry for entry in now.timeline if entry.turn == now.turns[-1].number)
-        self.live.update(Markdown(to_markdown(replace(now, timeline=turn))), refresh=True)
+    def draw(self, asked: str = "") -> None:
+        now = self.state.snapshot  # a call that is asked about may have the id of an earlier turn's
+        turn = [e for e in now.timeline if e.turn == len(now.turns) or getattr(e, "tool_call_id", None) == asked]
+        self.live.update(Markdown(to_markdown(replace(now, timeline=tuple(turn)))), refresh=True)
 
     async def ask(self, request: v1.RequestPermissionRequest) -> aio.Decision | None:
         self.state.apply(request.tool_call)
-        self.draw()
+        self.draw(asked=request.tool_call.tool_call_id)
         self.live.stop()
         question = f"\n{request.tool_call.title or 'Go on'}? (y)es, (a)lways, (n)o: "
         answer = await asyncio.to_thread(OUT.input, question, markup=False)

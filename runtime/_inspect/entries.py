@@ -130,6 +130,8 @@ def _is_remark(data: bytes, start: int, end: int) -> bool:
 
 def _searched(data: bytes, depth: int) -> Entry | None:
     """Find a message behind whatever text, objects and lists; None where there is none."""
+    if b'""jsonrpc""' in data:
+        raise NoEntry("JSON in a field of CSV, with its quotes doubled (hint: export the field alone)")
     at = open_values = 0
     while open_values < _TRIED:
         found = _VALUE.search(data, at, LONGEST * 2)

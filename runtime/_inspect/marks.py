@@ -66,6 +66,8 @@ _SIZE = re.compile(r"[(\[]?\b\d+ ?(?:bytes?|[kM]?B|chars?|characters)\b[)\]]?", 
 _NUMBER = re.compile(r"[#(\[]*\d+[)\]]*[:,]?")
 _EDGES = "()[]{}\"'`:;,.!*=\ufeff"
 _MARKS = frozenset(("side", "letter", "way", "arrow", "to", "stream"))
+_METHOD = re.compile(r"(?:(?:\$|[a-z_]+)(?:/[a-z_]+)+|initialize)(?:[\[(#]\w+)?")
+"""A method, maybe with an id, that stands between a mark and its message."""
 _BARS = frozenset(("-", "--", "|", "||", "·", "•", "\N{EN DASH}", "\N{EM DASH}", "/"))
 
 
@@ -163,6 +165,12 @@ def _token(text: str) -> list[_Token]:
     word = text.strip(_EDGES)
     if not word:
         return []
+    if _METHOD.fullmatch(word):
+        return [_Token("filling")]
+    logger, _, verb = word.rpartition(":")
+    if logger and (told := _WORDS.get(verb.lower())) is not None and told.kind == "way":
+        # "DEBUG:acp.client:Sending": the fields before are glued to it.
+        return [*_token(f"{logger}:"), told._replace(label=text[-1] in _EDGES)]
     words = [_WORDS.get(part.lower()) for part in _BETWEEN.split(word)]
     if any(found is None for found in words):
         return [_Token("other")]

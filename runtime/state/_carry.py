@@ -3,6 +3,7 @@
 from typing import Protocol, TypeVar
 
 from ._markdown import entries_to_markdown
+from ._prose import fenced
 from ._views import Entry, MessageView, Role, Snapshot, UnknownView
 
 T_co = TypeVar("T_co", covariant=True)
@@ -26,9 +27,9 @@ def transcript_prompt(snapshot: Snapshot, text: TextBlock[T_co], /, *, limit: in
     """Make the blocks that carry a conversation into the prompt of a new session, to stand before the user's own.
 
     `text` is the schema's class of text blocks, such as `v1.TextContent`, which every agent takes. `limit` is how many
-    characters the record may have; what is oldest is left out first, and an entry that alone is longer loses its
-    beginning. Turns that the agent refused are left out, and so are thoughts. There are no blocks where nothing was
-    said.
+    characters the record may have; what is oldest is left out first, and of an entry that alone is longer, the heading
+    and the end stay, as a code block. Turns that the agent refused are left out, and so are thoughts. There are no
+    blocks where nothing was said.
 
     Raises `ValueError` for a limit below 1.
     """
@@ -56,4 +57,16 @@ def _shortened(parts: list[str], limit: int) -> str:
         if size > limit:
             break
         kept.append(part)
-    return "\n\n".join([_CUT, *(reversed(kept) if kept else [parts[-1][-limit:]])])
+    return "\n\n".join([_CUT, *(reversed(kept) if kept else [_end_of(parts[-1], limit)])])
+
+
+def _end_of(entry: str, limit: int) -> str:
+    """Give the end of an entry, as a code block: the text may have been cut off from what kept it in its place."""
+    head, _, body = entry.partition("\n\n")
+    for start, text in ((f"{head}\n\n", body), ("", entry)):
+        room = limit - len(start)
+        end = text[-room:] if room > 0 else ""
+        end = end[max(len(fenced(end)) - room, 0) :]
+        if end:
+            return start + fenced(end)
+    return entry[-limit:]

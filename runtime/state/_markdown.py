@@ -8,7 +8,7 @@ but pages.
 from collections.abc import Iterable, Iterator
 
 from ._pieces import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
-from ._prose import disarmed, fenced, plain, quoted, quoted_code
+from ._prose import disarmed, fenced, label, plain, quoted, quoted_code
 from ._views import CompactionView, Entry, MessageView, PlanView, Role, Snapshot, ToolCallView
 
 ROLES = {Role.USER: "User", Role.AGENT: "Agent", Role.THOUGHT: "Thought"}
@@ -31,7 +31,7 @@ def to_markdown(snapshot: Snapshot, /) -> str:
 
 
 def entries_to_markdown(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterator[str]:
-    """Write some entries of a session, and after each turn how it ended unless that was as it should be."""
+    """Write some entries of a session, each as a whole, and after each turn how it ended unless as it should be."""
     return _entries(snapshot, entries, Screens(snapshot))
 
 
@@ -40,7 +40,7 @@ def _entries(snapshot: Snapshot, entries: Iterable[Entry], screens: Screens) -> 
         if isinstance(entry, str):
             yield f"*{plain(entry)}*"
         else:
-            yield from _entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", screens)
+            yield "\n\n".join(_entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", screens))
 
 
 def _entry(entry: Entry, note: str, screens: Screens) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _piece(piece: Piece) -> str:
         case "image":
             return f"![{piece.text}]({piece.uri})"
         case "link":
-            return f"[{plain(piece.text)}](<{piece.uri}>)" if piece.uri else plain(f"{piece.text} ({piece.title})")
+            return f"[{label(piece.text)}](<{piece.uri}>)" if piece.uri else plain(f"{piece.text} ({piece.title})")
         case "note":
             return f"*{plain(piece.text)}*"
 

@@ -49,7 +49,7 @@ class Timeline:
 class Turns:
     """Which turn is on, and how the others ended."""
 
-    __slots__ = ("_answered", "_views", "activity", "number")
+    __slots__ = ("_answered", "_asked", "_open", "_views", "activity", "number")
 
     def __init__(self) -> None:
         """Start before the first turn."""
@@ -57,15 +57,22 @@ class Turns:
         self.number = 0
         self.activity: str | None = None
         self._answered = True
+        self._open: set[int] = set()
+        """The turns that have begun and not ended."""
+        self._asked: set[int] = set()
+        """Those of them that wait for the response to a prompt of this client."""
 
     def views(self) -> tuple[TurnView, ...]:
         """Show all turns."""
         return tuple(self._views)
 
-    def begin(self) -> Iterator[Change]:
-        """Begin a turn."""
+    def begin(self, *, asked: bool = False) -> Iterator[Change]:
+        """Begin a turn; `asked` says that this client waits for the response to its prompt."""
         self.number += 1
         self._answered = False
+        self._open.add(self.number)
+        if asked:
+            self._asked.add(self.number)
         self._views.append(TurnView(number=self.number))
         yield TurnStarted(number=self.number)
 
@@ -80,8 +87,12 @@ class Turns:
 
     @property
     def is_on(self) -> bool:
-        """Whether the last turn has begun and not ended."""
-        return bool(self._views) and not self._views[-1].ended
+        """Whether the last turn has not ended, or one before it whose prompt waits for its response."""
+        return self.number in self._open or bool(self._asked)
+
+    def left_open(self) -> list[int]:
+        """List the turns before the last one that have not ended."""
+        return sorted(self._open - {self.number})
 
     def end(self, number: int, stop_reason: str | None, usage: Struct | None) -> Iterator[Change]:
         """End a turn; the same end told twice counts once. There is none of the number 0."""
@@ -89,6 +100,8 @@ class Turns:
             self._answered = True
         if not number:
             return
+        self._open.discard(number)
+        self._asked.discard(number)
         before = self._views[number - 1]
         ended = TurnView(
             number=number,

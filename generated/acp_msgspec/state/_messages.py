@@ -59,7 +59,7 @@ class Messages:
 
     def prompt(self, blocks: Iterable[Block]) -> Iterator[Change]:
         """Add what this client has sent."""
-        yield from self._turns.begin()
+        yield from self._turns.begin(asked=True)
         message = self._add(Role.USER, None)
         message.blocks.replace(blocks)
         self._open = self._echo = message

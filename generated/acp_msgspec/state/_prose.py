@@ -48,6 +48,11 @@ def plain(text: str) -> str:
     return f"\\{line}" if _FIRST.match(line) else _NUMBERED.sub(r"\1\\\2", line)
 
 
+def label(text: str) -> str:
+    """Write text as the label of a link: in some renderers, an address in it ends at an escaped bracket, too."""
+    return plain(text).replace("\\[", "&#91;").replace("\\]", "&#93;")
+
+
 def fenced(text: str, info: str = "") -> str:
     """Write text as a code block that nothing in the text can end. It stands at the start of a line."""
     body = printable_lines(text).removesuffix("\n")

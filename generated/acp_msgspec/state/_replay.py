@@ -159,7 +159,9 @@ class _Player:
         if method == "session/load" or getattr(params, "replay_from", None) is not None:
             self.states[session_id] = SessionState(session_id)  # the agent tells it all again
         elif home is not None:
-            self.states[session_id] = home.pop(session_id)
+            self.states[session_id] = resumed = home.pop(session_id)
+            if home is not self.states:
+                _interrupt(resumed)
         state = self._state(session_id)
         if method == "session/prompt":
             state.user_prompt(params.prompt)
@@ -217,6 +219,13 @@ class _Player:
     def _state(self, session_id: str) -> SessionState:
         self.born.setdefault(session_id, self.requests)
         return self.states.setdefault(session_id, SessionState(session_id))
+
+
+def _interrupt(state: SessionState) -> None:
+    """End the turns that were on when a run ended: nobody goes on with them."""
+    for turn in state.snapshot.turns:
+        if not turn.ended:
+            state.turn_ended(None, turn=turn.number)
 
 
 def _key(frame: Frame) -> int | str | None:

@@ -135,7 +135,7 @@ class SessionState:
         """End a turn, as the response to `session/prompt` says; a stop reason of None is for a turn that failed.
 
         `turn` is its number, as `turn` has it after `user_prompt`; give it where several prompts may wait for their
-        responses at once. The last turn is ended otherwise.
+        responses at once: the session is idle once none waits any more. The last turn is ended otherwise.
 
         In a turn that was cancelled or has failed, open tool calls end as `cancelled`, or as `failed` where their
         schema does not have that status. After a refusal, the turn is no longer part of `Snapshot.conversation`, as the
@@ -228,7 +228,8 @@ class SessionState:
         yield from self._turns.end(number, stop_reason, usage)
         if failed or stop_reason == "cancelled":
             yield from self._calls.stop(number)
-        if not self._turns.is_on:
+        # Who ends the last turn without its number has no other prompt that waits.
+        if turn is None or not self._turns.is_on:
             yield from self._turns.set_activity("idle")
 
     # Each takes the update of one tag, of whichever schema it is.
@@ -252,9 +253,16 @@ class SessionState:
         return self._messages.whole(Role.THOUGHT, update.message_id, update.content, update.meta)
 
     def _activity(self, update: Any) -> Iterator[Change]:
-        if update.state == "idle":
-            return self._end(getattr(update, "stop_reason", None), getattr(update, "usage", None))
-        return self._turns.set_activity(update.state)
+        return self._idle(update) if update.state == "idle" else self._turns.set_activity(update.state)
+
+    def _idle(self, update: Any) -> Iterator[Change]:
+        """End all turns, as nothing is worked on any more; how they ended is told of the last one."""
+        reason: str | None = getattr(update, "stop_reason", None)
+        for number in self._turns.left_open():
+            yield from self._turns.end(number, None, None)
+            if reason == "cancelled":
+                yield from self._calls.stop(number)
+        yield from self._end(reason, getattr(update, "usage", None))
 
     def _call(self, update: Any) -> Iterator[Change]:
         self._close_before_call(update.tool_call_id)
