@@ -238,10 +238,8 @@ class Connection(Generic[H]):
         calls = self._core.calls
         request_id, call = calls.add(method)
         try:
-            is_over = self._outbox.put(self._core.writer.request(request_id, tail, method, params))
+            self._outbox.put(self._core.writer.request(request_id, tail, method, params))
             async with asyncio.timeout(timeout):
-                if is_over:
-                    await self._outbox.room()
                 return await call.future
         except (asyncio.CancelledError, TimeoutError):
             if request_id in calls.pending and self._core.closed is None:
