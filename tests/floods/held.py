@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from acp_msgspec import aio, v1
@@ -123,6 +124,32 @@ async def answers_that_wait_in_many_batches() -> None:
             await here.send([batch(number)])
         reading.cancel()
     assert drain.count
+
+
+class Stubborn(aio.Agent):
+    """Goes on with its prompts whatever it is told."""
+
+    is_over = False
+
+    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+        while not self.is_over:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(3600)
+        raise asyncio.CancelledError
+
+
+@flood()
+async def cancellations_of_a_thousand_prompts() -> None:
+    here, there = aio.memory_pair()
+    agent = Stubborn()
+    message = encoded({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s"}})
+    async with aio.AgentConnection(there, agent, max_requests=2000, on_problem=quiet, grace=0.1):
+        await here.send([asked(n, "session/prompt", {"sessionId": "s", "prompt": []}) for n in range(1000)])
+        await here.send([message] * 300)
+        await here.send([asked("end", "_x/end")])
+        while b'"end"' not in (await here.receive())[-1]:
+            pass
+        agent.is_over = True
 
 
 @flood()
