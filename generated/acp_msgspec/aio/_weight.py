@@ -18,6 +18,5 @@ def weight(message: bytes) -> int:
 
 def total_weight(messages: Sequence[bytes]) -> int:
     """Add up what messages count for."""
-    if max(map(len, messages), default=0) <= SMALL:
-        return sum(map(len, messages))
-    return sum(map(weight, messages))
+    size = sum(map(len, messages))
+    return size if size <= SMALL or max(map(len, messages)) <= SMALL else sum(map(weight, messages))
