@@ -84,6 +84,11 @@ class Inbox:
         return len(self.queue) > self._bound or self.bytes > BYTES
 
     @property
+    def must_wait(self) -> bool:
+        """Whether reading waits, also for the running handler."""
+        return self.is_full and (not self.wanted or self.is_flooded) and not self._over
+
+    @property
     def is_over(self) -> bool:
         """Whether the worker has ended."""
         return self._over
@@ -105,11 +110,13 @@ class Inbox:
             self._room.set_result(None)
 
     async def room(self) -> None:
-        """Wait until half of the bound is free, or all where the bytes were too many."""
-        while self.is_full and (not self.wanted or self.is_flooded) and not self._over:
+        """Wait until half of the bound is free, or all where the bytes were too many, or a handler waits in vain."""
+        while self.must_wait:
             self._room = asyncio.get_running_loop().create_future()
             await self._room
             self._room = None
+            if self.wanted:
+                return
 
     async def wait_for(self, outbox: Outbox) -> None:
         """Wait until the peer has taken something; where the running handler waits for that, reading goes on.

@@ -12,7 +12,7 @@ from .._printable import printable
 from ._problems import Problem, ProblemKind
 
 LONGEST = 300
-"""The longest text, in characters, that is made of what a handler gave instead of a text."""
+"""The longest text, in characters, that is made of what a handler gave instead of a text, or of a peer's error."""
 _encode = ENCODER.encode
 _CODES = range(-(2**31), 2**31)
 

@@ -243,12 +243,10 @@ class Connection(Generic[H]):
         calls = self._core.calls
         request_id, call = calls.add(method)
         try:
-            is_over = self._outbox.put(self._core.writer.request(request_id, tail, method, params))
-            if timeout is None and not is_over:
+            self._outbox.put(self._core.writer.request(request_id, tail, method, params))
+            if timeout is None:
                 return await call.future
             async with asyncio.timeout(timeout):
-                if is_over:
-                    await self._outbox.room()
                 return await call.future
         except (asyncio.CancelledError, TimeoutError):
             if request_id in calls.pending and self._core.closed is None:

@@ -1,6 +1,7 @@
 """The way out: messages wait here until the one writer takes all of them at once."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 
 from ._transport import Transport
@@ -19,8 +20,10 @@ class Outbox:
         "_room",
         "_trace",
         "_transport",
+        "_turns",
         "_wake",
         "broken",
+        "gathered",
         "on_room",
         "owed",
         "size",
@@ -34,6 +37,8 @@ class Outbox:
         self.size = 0
         """The bytes that wait."""
         self._wake: asyncio.Future[None] | None = None
+        self._turns: deque[asyncio.Future[None]] = deque()
+        """Those who wait for a vacancy."""
         self._room = asyncio.Event()
         self._room.set()
         self._idle = asyncio.Event()
@@ -44,6 +49,8 @@ class Outbox:
         self.broken: OSError | None = None
         self.owed = 0
         """The waiting bytes that the reader put, which must not wait for room in the ordinary way."""
+        self.gathered = 0
+        """The bytes of answers that wait for the others of their batch before they are put."""
 
     @property
     def is_full(self) -> bool:
@@ -80,9 +87,30 @@ class Outbox:
             self._room.clear()
 
     async def vacancy(self) -> None:
-        """Wait until little enough waits, also if others get there first: at most one large message is then added."""
-        while self.is_full:
-            await self._room.wait()
+        """Wait until little enough waits, and for those who wait here longer; at most one large message is then added.
+
+        Others put without waiting here, as often as the writer takes something. So each time one goes on all the same.
+        """
+        if self._is_over or not (self.is_full or self._turns):
+            return
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        self._turns.append(turn)
+        try:
+            await turn
+        finally:
+            loop.call_soon(self._let_next)  # once this one has put its message
+
+    def _let_next(self) -> None:
+        if not self.is_full:
+            self._let_one()
+
+    def _let_one(self) -> None:
+        while self._turns:
+            turn = self._turns.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
 
     async def flush(self) -> None:
         """Wait until everything was handed to the transport."""
@@ -102,6 +130,7 @@ class Outbox:
                 was_full = self.size > HIGH
                 self.size = self.owed = 0
                 self._room.set()
+                self._let_one()
                 if was_full and self.on_room is not None:
                     self.on_room()
                 await self._transport.send(batch)
@@ -113,3 +142,4 @@ class Outbox:
             self.size = self.owed = 0
             self._room.set()
             self._idle.set()
+            self._let_one()

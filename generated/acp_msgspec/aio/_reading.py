@@ -1,8 +1,9 @@
 """Reads what the peer sends and puts each message in its place."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain, repeat
 from typing import Any
 
 import msgspec
@@ -13,14 +14,17 @@ from .._diagnosis import BOM
 from .._errors import MessageError, MethodNotFound, RequestError
 from .._frames import frame_of
 from .._observe import unheard
+from ._calls import Call
 from ._core import Core, named
 from ._handshake import INITIALIZE, other_version
-from ._inbox import ENDS
+from ._inbox import ENDS, MOST_BYTES
 from ._problems import Problem, ProblemKind
 from ._requests import BatchReply, PendingRequest
 from ._side import Side, given, handlers_of
 from ._transport import MessageTooLong
 from ._unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
+from ._weight import total_weight, weight
+from ._wire import LONGEST
 
 LOOK = 1.0
 """The seconds between two looks whether a peer is gone, while nothing is read from it."""
@@ -30,6 +34,8 @@ AT_ONCE = 1000
 """The messages between which the loop turns, where more have come together."""
 OWED = 1024 * 1024
 """Above this number of bytes of refusals that the peer does not take, nothing more is read from it."""
+MOST_OWED = 16 * 1024 * 1024
+"""The same while calls of this side wait: a peer that refuses as many of those may itself wait to be read from."""
 
 
 class _Stuck(Exception):
@@ -81,28 +87,28 @@ class Reading:
             await self._read_all(messages)
         else:
             await self._read_in_parts(messages)
-        size = sum(map(len, messages))
-        inbox.bytes += size
+        inbox.bytes += total_weight(messages)
         if self._is_gone:
-            self._left -= size
+            self._left -= sum(map(len, messages))
         self._go_on()
         if inbox.is_full:
             await self._wait_for_inbox()
-        if core.outbox.owed > OWED:
+        if core.outbox.owed > (MOST_OWED if core.calls.pending else OWED):
             await core.outbox.room()
 
     async def _wait_for_inbox(self) -> None:
-        inbox = self._core.inbox
-        if inbox.wanted and inbox.is_flooded:
-            self._core.outbox.let_go_on()
-            self._core.calls.give_up_running(
-                lambda call: MessageError(
-                    "The response may be behind more notifications than can wait for the handler that made the call",
-                    id=call.id,
-                    method=call.method,
-                )
-            )
-        await self._wait_for(inbox.room)
+        inbox, outbox = self._core.inbox, self._core.outbox
+        is_first = True
+        while inbox.must_wait:
+            if inbox.wanted and inbox.is_flooded:
+                if is_first:
+                    outbox.let_go_on()
+                # Each of the handlers that wait here may make a call, and the peer may take none of them.
+                if is_first or outbox.size <= MOST_BYTES:
+                    self._core.calls.give_up_running(_lost)
+            is_first = False
+            if not await self._wait_for(inbox.room):
+                return
 
     async def _wait_for(self, room: Callable[[], Coroutine[Any, Any, None]]) -> bool:
         """Wait for room; False where there is none, but the peer is gone and what it left is still to be read.
@@ -160,7 +166,7 @@ class Reading:
             if handler is not None:
                 put((handler, message.params))
             else:
-                await self._dispatch(message, None, len(data), data)
+                await self._dispatch(message, None, data, data)
 
     async def _decoded_again(self, why: BaseException, data: bytes) -> Any:
         """Decode a message once more, whose repairs the listener of the package did not take; None where it failed."""
@@ -185,15 +191,14 @@ class Reading:
         self._unreadable.line = data
         answers = _Answers(data)
         reply = BatchReply(core.outbox)
-        size = len(data) // len(parts)
-        for part in parts:
+        for part, text in zip(parts, _texts(data, parts), strict=False):
             handler = self._handlers.notifications.get(part.__class__)
             if isinstance(part, MessageError):
                 await self._failed(part, reply, b"" if part.part is None else bytes(part.part))
             elif handler is not None:
                 core.inbox.queue.append((handler, part.params))
             else:
-                await self._dispatch(part, reply, size, answers)
+                await self._dispatch(part, reply, text, answers)
         reply.done()
         self._unreadable.line = b""
 
@@ -208,10 +213,10 @@ class Reading:
             core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
             return unheard(lambda: self._side.decode_batch(data, **options))
 
-    async def _dispatch(self, message: Any, batch: BatchReply | None, size: int, line: "bytes | _Answers") -> None:
+    async def _dispatch(self, message: Any, batch: BatchReply | None, text: bytes, line: "bytes | _Answers") -> None:
         """Take everything except protocol notifications that the handler takes.
 
-        `line` is what the message came in, or what was found out of it already.
+        `text` is that of the message, and `line` what it came in, or what was found out of that already.
         """
         side, core = self._side, self._core
         kind = message.__class__
@@ -224,19 +229,21 @@ class Reading:
         elif kind in side.requests:
             if not self._is_response(message, line):
                 handler = self._handlers.requests.get(kind)
-                await self._request(message.id, message.method, handler, message.params, batch, size)
+                await self._request(message.id, message.method, handler, message.params, batch, weight(text))
         elif kind is side.extension_request:
             if not self._is_response(message, line):
-                await self._hooked(message.id, message.method, self._handlers.extension_request, message.params, batch)
+                hook = self._handlers.extension_request
+                await self._hooked(message.id, message.method, hook, message.params, batch, len(text))
         elif kind is side.extension_notification and self._handlers.extension_notification is not None:
             deed = _spread(self._handlers.extension_notification)
             core.inbox.queue.append((deed, (message.method, given(message.params))))
 
-    async def _hooked(self, request_id: Any, method: str, hook: Any, params: Any, batch: BatchReply | None) -> None:
+    async def _hooked(
+        self, request_id: Any, method: str, hook: Any, params: Any, batch: BatchReply | None, size: int
+    ) -> None:
         """Take a request whose params stay raw."""
         handler = None if hook is None else _spread(hook)
-        raw = given(params)
-        await self._request(request_id, method, handler, (method, raw), batch, len(bytes(raw)))
+        await self._request(request_id, method, handler, (method, given(params)), batch, size)
 
     async def _failed(self, why: MessageError, batch: BatchReply | None, data: bytes) -> None:
         """Settle a message that could not be read, unless this side can make something of it all the same.
@@ -247,13 +254,13 @@ class Reading:
         if why.method == INITIALIZE and why.code == INVALID_PARAMS and self._side.initialize_of is not None:
             version = other_version(data, self._side.versions)
             if version is not None:
-                await self._initialize(why.id, self._side.initialize_of(version), batch, len(data))
+                await self._initialize(why.id, self._side.initialize_of(version), batch, weight(data))
                 return
         if why.code == METHOD_NOT_FOUND and why.method and why.method not in self._side.methods:
             frame = frame_of(data)
             params = frame.params if frame is not None else UNSET
             if why.reply is not None and self._handlers.unknown_request is not None:
-                await self._hooked(why.id, why.method, self._handlers.unknown_request, params, batch)
+                await self._hooked(why.id, why.method, self._handlers.unknown_request, params, batch, len(data))
                 return
             if why.reply is None and self._handlers.unknown_notification is not None:
                 deed = _spread(self._handlers.unknown_notification)
@@ -337,7 +344,9 @@ class Reading:
         if call is not None:
             core.calls.deliver(call, result)
         elif request_id is None:
-            detail = f"The peer could not read a message of this side: {result}"
+            said = str(result)
+            said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+            detail = f"The peer could not read a message of this side: {said}"
             self._unreadable.tell(Problem(kind=ProblemKind.REFUSED, detail=detail, error=result))
         elif not core.calls.was_abandoned(request_id) and not self._unreadable.answered_alike(request_id):
             detail = "A response to no call that is under way"
@@ -362,6 +371,20 @@ class _Answers:
                 frames = filter(None, (frame_of(bytes(part)) for part in parts))
                 self._ids = {f.id for f in frames if type(f.id) in (int, str) and not f.has_usable_method}
         return self._ids
+
+
+def _lost(call: Call) -> MessageError:
+    """Make the error of a call that nothing more is read for."""
+    problem = "The response may be behind more notifications than can wait for the handler that made the call"
+    return MessageError(problem, id=call.id, method=call.method)
+
+
+def _texts(data: bytes, parts: list[Any]) -> Iterator[bytes]:
+    """Give the text of each message of a batch; all of it for each where it is not known which were refused."""
+    last = parts[-1]
+    if isinstance(last, MessageError) and last.part is None and last.count:
+        return repeat(data)
+    return chain(map(bytes, messages_of(data)[0]), repeat(b""))
 
 
 def _is_batch(data: bytes) -> bool:

@@ -17,7 +17,7 @@ HELD = 1000
 BYTES = 32 * 1024 * 1024
 """Above this number of bytes of unanswered requests, no more are taken."""
 ARRAY = 8 * 1024 * 1024
-"""Above this number of bytes, the answers to a batch go out as an array before the last one is there."""
+"""Above this number of bytes that wait in batches, answers go out as an array before the last one is there."""
 
 ANSWERING = "acp_msgspec: answering a request"
 """The name of a task that answers a request and ends once the answer is on its way."""
@@ -26,7 +26,7 @@ ANSWERING = "acp_msgspec: answering a request"
 class BatchReply(Struct, eq=False):
     """Where the answers to a batch meet, to go out as one array.
 
-    A batch whose answers are very large gets several arrays, as those that are ready must not fill the memory.
+    Where the answers that are ready are very large, those of all batches together, a batch gets several arrays.
     """
 
     outbox: Outbox
@@ -34,6 +34,7 @@ class BatchReply(Struct, eq=False):
     """How many answers are still to come; the reader counts as one until it has read the whole batch."""
     parts: list[bytes] = field(default_factory=list[bytes])
     size: int = 0
+    """The bytes of `parts`."""
 
     def expect(self) -> None:
         """Wait for one more answer."""
@@ -43,13 +44,15 @@ class BatchReply(Struct, eq=False):
         """Take an answer; the last one sends all. Say whether to wait for room."""
         self.parts.append(answer)
         self.size += len(answer)
+        self.outbox.gathered += len(answer)
         return self.done()
 
     def done(self) -> bool:
         """Count one as complete."""
         self.missing -= 1
-        if not self.parts or (self.missing > 0 and self.size <= ARRAY):
+        if not self.parts or (self.missing > 0 and self.outbox.gathered <= ARRAY):
             return False
+        self.outbox.gathered -= self.size
         parts, self.parts, self.size = self.parts, [], 0
         return self.outbox.put(b"[%b]" % b",".join(parts))
 
@@ -64,7 +67,7 @@ class PendingRequest(Struct, eq=False):
     mismatch: Callable[[Any], str | None]
     """Says why a result is not one that the method has."""
     size: int = 0
-    """The bytes of the message."""
+    """What the message counts for, in bytes."""
     batch: BatchReply | None = None
     task: asyncio.Task[None] | None = None
     is_started: bool = False
@@ -160,7 +163,9 @@ class Requests:
         elif request in self._held:
             self._held.remove(request)
             self._forget(request)
-            self.answer(request, self._writer.refusal(request.id, request.method, RequestCancelled()))
+            data = self._writer.refusal(request.id, request.method, RequestCancelled())
+            self.answer(request, data)
+            self._outbox.owed += len(data)
 
     def close(self) -> None:
         """Cancel all of them, without answers."""

@@ -67,8 +67,9 @@ class _Sessions:
 
     def cancel(self, session: Any, marked: list[_Running]) -> None:
         """Cancel the tasks of those that still run."""
+        wanted = set(marked)
         for running in self.open.get(session, ()):
-            if running in marked:
+            if running in wanted:
                 running.task.cancel()
 
     async def run(self, handler: Handler, params: Any, *, result_stands: bool) -> Any:
