@@ -2,8 +2,9 @@
 
 A message that is not clean JSON is never read. But the peer that sent it waits for an answer, or a call waits for it,
 and both should hear of it under the right id. So this scan accepts more than JSON does: text before the object, raw
-control characters in strings, trailing commas, single quotes, words such as NaN, any depth. It looks at the keys of
-outermost objects only, of which one line may hold several: a batch, or two messages without a line break between them.
+control characters in strings, trailing commas, single quotes, words such as NaN, numbers such as 01, any depth. It
+looks at the keys of outermost objects only, of which one line may hold several: a batch, or two messages without a line
+break between them.
 """
 
 import re
@@ -22,9 +23,10 @@ MOST_HEADS = 100
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 _OBJECT, _COMMA, _COLON = b"{,:"
 _OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")
-_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(rb"[+-]?[0-9]+(?P<rest>\.[0-9]*)?(?P<power>[eE][+-]?[0-9]+)?")
 _NOTED, _ANSWERS = frozenset({"id", "method"}), frozenset({"result", "error"})
 LONGEST_KEY = 20
+LONGEST_NUMBER = 40
 
 
 class Head(Struct):
@@ -42,6 +44,11 @@ class Head(Struct):
         value = self.id
         is_id = type(value) is str or (type(value) is int and -(2**63) <= value < 2**63)
         return value if is_id else None
+
+    @property
+    def has_usable_method(self) -> bool:
+        """Whether the message can be taken for a request or a notification and for nothing else."""
+        return isinstance(self.method, str) and self.method != "" and not self.has_answer
 
     @property
     def is_request(self) -> bool:
@@ -115,7 +122,10 @@ def _value(token: bytes) -> Any:
         return None
     if len(token) > 1 and token[:1] == token[-1:] == b"'":
         return token[1:-1].decode("utf-8", "replace")
-    if token[:1] == b'"' or (len(token) <= 40 and _NUMBER.fullmatch(token)):
+    number = _NUMBER.fullmatch(token) if len(token) <= LONGEST_NUMBER else None
+    if number is not None:
+        return int(token) if number["rest"] is number["power"] is None else float(token)
+    if token[:1] == b'"':
         try:
             return msgspec.json.decode(token)
         except (msgspec.DecodeError, UnicodeError):

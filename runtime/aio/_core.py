@@ -231,9 +231,10 @@ class Core:
         fits, validates = instance_check(kind), self.options.validate
 
         def mismatch(value: Any) -> str | None:
+            problem = None
             if not fits(value):
-                return expected(kind, value) if value is None else why_unfit(kind, value)
-            return _invalid(kind, value) if validates else None
+                problem = expected(kind, value) if value is None else why_unfit(kind, value)
+            return _invalid(kind, value) if validates and problem is None else problem
 
         return mismatch
 

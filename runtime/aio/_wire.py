@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, DecodeError, Raw
 
 from .._codec import NEWLINE, RETURN, encode, one_line
+from .._diagnosis import check_json
 from .._errors import InternalError, RequestError
 from .._outgoing import encode_replacing
 from .._printable import printable
@@ -18,12 +19,20 @@ _CODES = range(-(2**31), 2**31)
 
 def notification_head(method: str) -> bytes:
     """Write what comes before the params of a notification."""
-    return b'{"jsonrpc":"2.0","method":%b,"params":' % encode(method)
+    return b'{"jsonrpc":"2.0","method":%b,"params":' % _method(method)
 
 
 def request_tail(method: str) -> bytes:
     """Write what comes between the id of a request and its params."""
-    return b',"method":%b,"params":' % encode(method)
+    return b',"method":%b,"params":' % _method(method)
+
+
+def _method(method: Any) -> bytes:
+    if not isinstance(method, str):
+        raise TypeError(f"A method is text, not an object of the class {_name(method)}")
+    if not method:
+        raise ValueError("A method has a name, and this one is empty")
+    return encode(method)
 
 
 class Writer:
@@ -53,7 +62,7 @@ class Writer:
 
     def response(self, request_id: Any, method: str, result: Any) -> bytes:
         """Write the answer to a request; a result that is not JSON raises as `encode` does."""
-        body, replaced = encode_replacing(result)
+        body, replaced = _encoded(result)
         if replaced:
             self._tell_handler(request_id, method, f"gave text with lone surrogates ({', '.join(replaced)})", None)
         return _line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), body))
@@ -62,6 +71,7 @@ class Writer:
         """Write the refusal of a request, whatever the error holds; what it should not hold is left out and told."""
         body, problem = _error_body(error)
         try:
+            _check_raw(body.get("data"))
             text, replaced = encode_replacing(body)
             if replaced:
                 problem = f"text with lone surrogates ({', '.join(replaced)})"
@@ -73,7 +83,7 @@ class Writer:
         return _line(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (encode(request_id), text))
 
     def _sent(self, params: Any, method: str) -> bytes:
-        body, replaced = encode_replacing(params)
+        body, replaced = _encoded(params)
         if replaced:
             detail = f"Lone surrogates in the params of {method} were replaced by U+FFFD: {', '.join(replaced)}"
             self._tell(Problem(kind=ProblemKind.REPLACED, detail=detail, method=method))
@@ -90,14 +100,30 @@ def _error_body(error: RequestError) -> tuple[dict[str, Any], str | None]:
     message: Any = getattr(error, "message", None)
     data: Any = getattr(error, "data", None)
     problem: str | None = None
-    if not isinstance(message, str):
+    if isinstance(message, str):
+        message = str.__str__(message)  # msgspec does not write other subclasses than those of enumerations
+    else:
         problem, message = f"a message that is a {_name(message)}, not text", _text_of(message)
-    if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
+    if not isinstance(code, int) or isinstance(code, bool) or int.__int__(code) not in _CODES:
         problem = f"a code that is not an int32 but {_text_of(code)!r}"
-    body: dict[str, Any] = {"code": InternalError.code if problem else int(code), "message": message}
+    body: dict[str, Any] = {"code": InternalError.code if problem else int.__int__(code), "message": message}
     if data is not None:
         body["data"] = data
     return body, problem
+
+
+def _encoded(value: Any) -> tuple[bytes, list[str]]:
+    """Encode params or a result; raw ones that are not JSON would spoil the line, and with it a whole batch."""
+    _check_raw(value)
+    return encode_replacing(value)
+
+
+def _check_raw(value: Any) -> None:
+    if isinstance(value, Raw):
+        try:
+            check_json(value)
+        except DecodeError as why:
+            raise ValueError(f"The raw part is not JSON: {why}") from None
 
 
 def _text_of(value: Any) -> str:

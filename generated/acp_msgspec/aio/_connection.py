@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw
 from .._layer import Unknown, extension_method
 from .._observe import OnSkip
 from ._core import Core, OnMessage, Options
-from ._given import check_given, made_handler
+from ._given import check_given, check_options, made_handler
 from ._problems import ConnectionClosed, OnProblem
 from ._reading import Reading
 from ._rules import Rules
@@ -74,7 +74,8 @@ class Connection(Generic[H]):
     ) -> None:
         """Prepare the connection; nothing is read or sent before `async with`.
 
-        Raises `TypeError` for what is no transport, and for a handler whose methods cannot be called as they are.
+        Raises `TypeError` for what is no transport, for a handler whose methods cannot be called as they are, and for a
+        hook that cannot be called or has to be awaited; `ValueError` for other options that make no sense.
         """
         check_given(self, transport, handler)
         options = Options(
@@ -88,6 +89,7 @@ class Connection(Generic[H]):
             debug=debug,
             validate=validate,
         )
+        check_options(options)
         self.transport = transport
         self._core = Core(transport, options)
         self._outbox = self._core.outbox
