@@ -151,7 +151,8 @@ class Connection(Generic[H]):
     async def close(self) -> None:
         """Send what waits, cancel the handlers that run, fail the calls under way, and close the transport.
 
-        Calls fail with `ConnectionClosed`. From within a handler this only begins, as the handler is cancelled, too.
+        Calls fail with `ConnectionClosed`. Notifications that still wait are not handled. From within a handler this
+        only begins, as the handler is cancelled, too.
         """
         if not self._core.tasks:
             await self.transport.close()

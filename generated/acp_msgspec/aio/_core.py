@@ -97,6 +97,8 @@ class Core:
         if self._closer is None:
             self.closed = self._why(reason, is_ours=is_ours)
             self._closer = asyncio.get_running_loop().create_task(self._close(is_ours=is_ours))
+            if is_ours:
+                self.inbox.stop()  # what still waits there is not handled after the close
 
     def _why(self, reason: str, *, is_ours: bool) -> ConnectionClosed:
         """Put into words why it ended: the transport may know more, in the end if not at once."""
