@@ -2,12 +2,14 @@
 
 A message that is not clean JSON is never read. But the peer that sent it waits for an answer, or a call waits for it,
 and both should hear of it under the right id. So this scan accepts more than JSON does: text before the object, raw
-control characters in strings, trailing commas, single quotes, words such as NaN, any depth. It looks at the keys of
-outermost objects only, of which one line may hold several: a batch, or two messages without a line break between them.
+control characters in strings, trailing commas, single quotes, words such as NaN, numbers such as 01, any depth. It
+looks at the keys of outermost objects only, of which one line may hold several: a batch, two messages without a line
+break between them, or a message behind a part of another one.
 """
 
 import re
-from itertools import islice
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import Any
 
 import msgspec
@@ -22,9 +24,14 @@ MOST_HEADS = 100
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 _OBJECT, _COMMA, _COLON = b"{,:"
 _OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")
-_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(rb"[+-]?[0-9]+(?P<rest>\.[0-9]*)?(?P<power>[eE][+-]?[0-9]+)?")
 _NOTED, _ANSWERS = frozenset({"id", "method"}), frozenset({"result", "error"})
+_BEGIN = b'{"jsonrpc"'
+_BEFORE_VALUES = b":[,'\\"
+"""What stands before a message that is a value of another one, and before one within a text."""
+LOOK_BACK = 20
 LONGEST_KEY = 20
+LONGEST_NUMBER = 40
 
 
 class Head(Struct):
@@ -44,6 +51,11 @@ class Head(Struct):
         return value if is_id else None
 
     @property
+    def has_usable_method(self) -> bool:
+        """Whether the message can be taken for a request or a notification and for nothing else."""
+        return isinstance(self.method, str) and self.method != "" and not self.has_answer
+
+    @property
     def is_request(self) -> bool:
         """Whether it asks for an answer: it has an id and the key of a method, and is not a response."""
         return self.id is not UNSET and self.method is not UNSET and not self.has_answer
@@ -57,9 +69,32 @@ def heads_of(buf: Any) -> list[Head]:
 def heads(data: bytes) -> list[Head]:
     """List the outermost objects of a broken message, in order; those that tell nothing at all are left out."""
     found: list[Head] = []
-    depth, head, key, at_value = 0, Head(), "", False
-    tokens = _TOKEN.finditer(data, max(data.find(b"{"), 0))
-    for match in islice(tokens, MOST_TOKENS):
+    left = MOST_TOKENS
+    for start, end in pairwise([*islice(_beginnings(data), MOST_HEADS), len(data)]):
+        left -= _read(islice(_TOKEN.finditer(data, start, end), left), end, found)
+        if left <= 0 or len(found) >= MOST_HEADS:
+            break
+    return found
+
+
+def _beginnings(data: bytes) -> Iterator[int]:
+    """Find where the first object begins, and each whole message that stands behind a part of another one."""
+    at = max(data.find(b"{"), 0)
+    yield at
+    for _ in range(MOST_TOKENS):
+        at = data.find(_BEGIN, at + 1)
+        if at < 0:
+            return
+        before = data[max(at - LOOK_BACK, 0) : at].rstrip()[-1:]
+        if before and before not in _BEFORE_VALUES:
+            yield at
+
+
+def _read(tokens: Iterator[re.Match[bytes]], end: int, found: list[Head]) -> int:
+    """Add what the tokens tell to `found`, and say how many were looked at; the text ends at `end`."""
+    count, depth, head, key, at_value = 0, 0, Head(), "", False
+    for match in tokens:
+        count += 1
         token = match[0]
         kind = token[0]
         if kind in _OPENING:
@@ -83,11 +118,11 @@ def heads(data: bytes) -> list[Head]:
             key = token.strip(b"\"'").decode("utf-8", "replace") if len(token) <= LONGEST_KEY else ""
         elif key in _NOTED:
             # The end of the text may have cut a number or a string short.
-            _note(head, key, UNSET if match.end() == len(data) else _value(token))
+            _note(head, key, UNSET if match.end() == end else _value(token))
         if len(found) >= MOST_HEADS:
             break
     _keep(head, found)
-    return found
+    return count
 
 
 def _keep(head: Head, found: list[Head]) -> None:
@@ -115,7 +150,10 @@ def _value(token: bytes) -> Any:
         return None
     if len(token) > 1 and token[:1] == token[-1:] == b"'":
         return token[1:-1].decode("utf-8", "replace")
-    if token[:1] == b'"' or (len(token) <= 40 and _NUMBER.fullmatch(token)):
+    number = _NUMBER.fullmatch(token) if len(token) <= LONGEST_NUMBER else None
+    if number is not None:
+        return int(token) if number["rest"] is number["power"] is None else float(token)
+    if token[:1] == b'"':
         try:
             return msgspec.json.decode(token)
         except (msgspec.DecodeError, UnicodeError):

@@ -212,3 +212,36 @@ def test_both_ends_of_ours_go_on_with_the_next_prompt_at_once() -> None:
                 await client.extension_call("_x", timeout=5)
 
     run(turn())
+
+
+LATE = [
+    b'{"jsonrpc":"2.0","id":1}',
+    b'{"jsonrpc":"2.0","id":1,"method":"","result":{}}',
+    b'{"id":1,"level":"info","msg":"x"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"_x/late","result":{}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"session/new","result":5}',
+    b'{"jsonrpc":"2.0","id":1,"result":NaN}',
+    b'{"jsonrpc":"2.0","id":1,"level":NaN}',
+    b'{"jsonrpc":"2.0","id":1,"method":"","params":NaN}',
+]
+
+
+@pytest.mark.parametrize("late", LATE)
+@pytest.mark.parametrize("in_batch", [False, True])
+def test_a_late_answer_of_any_form_is_never_answered(late: bytes, in_batch: bool) -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        peer = RawPeer(there)
+        async with aio.ClientConnection(here, aio.Client(), on_problem=lambda _: None) as client:
+            await given_up(client, "timeout", prompt())
+            for _ in range(3):
+                await peer.next()
+            await peer.send(b"[%b]" % late if in_batch else late)
+            # The peer may call with the same id for reasons of its own.
+            await peer.send({"jsonrpc": "2.0", "id": 1, "method": "_x"})
+            assert (await peer.next())["error"]["code"] == -32601
+            assert client.closed is None
+            await client.extension_notify("_x/end")
+            assert (await peer.next())["method"] == "_x/end"
+
+    run(turn())

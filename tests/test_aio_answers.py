@@ -36,6 +36,15 @@ def changed(**attributes: Any) -> acp.RequestError:
     return made
 
 
+class Text(str):
+    """Text of a class that msgspec does not write."""
+
+
+class Number(int):
+    def __int__(self) -> int:
+        raise ValueError("no number")
+
+
 class Handler(aio.Agent):
     """Does whatever its test says."""
 
@@ -125,6 +134,43 @@ def test_a_result_that_is_not_json(name: str) -> None:
     assert [p.kind for p in problems] == [aio.ProblemKind.HANDLER]
 
 
+@pytest.mark.parametrize("message", [Text("m"), v1.StopReason.END_TURN])
+@pytest.mark.parametrize("code", [Number(5), 5])
+def test_text_and_numbers_of_other_classes_are_sent_as_what_they_are(message: str, code: int) -> None:
+    answers, problems = run(answered(raising(acp.RequestError(message, code=code))))
+    assert answers[0]["error"] == {"code": 5, "message": str.__str__(message)}
+    assert problems == []
+
+
+@pytest.mark.parametrize("raw", [b"{bad", b"", b"1,2", b"NaN"])
+def test_raw_json_that_is_none_spoils_no_line(raw: bytes) -> None:
+    for do in (lambda: Raw(raw), raising(acp.RequestError("m", Raw(raw)))):
+        answers, problems = run(answered(do, [asked(1), asked(2, "_x/fine")]))
+        assert [("error" in a, a.get("result")) for a in answers[0]] == [(True, None), (False, "fine")]
+        assert [p.kind for p in problems] == [aio.ProblemKind.HANDLER]
+
+
+def test_calls_that_could_not_be_read_are_not_sent() -> None:
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        peer = RawPeer(there)
+        async with aio.ClientConnection(here) as client:
+            wrong: Any = None
+            for call, error in (
+                (client.call("session/new", Raw(b"{bad")), ValueError),
+                (client.extension_call("_x", Raw(b"")), ValueError),
+                (client.extension_notify("_x", Raw(b"NaN")), ValueError),
+                (client.call("", {}), ValueError),
+                (client.call(wrong, {}), TypeError),
+            ):
+                with pytest.raises(error):
+                    await call
+            await client.extension_notify("_x/end")
+            assert (await peer.next())["method"] == "_x/end"
+
+    run(turn())
+
+
 def test_a_lone_surrogate_in_a_result_is_replaced_and_told() -> None:
     (answer,), problems = run(answered(lambda: {"a": ["\ud83d", {"\udce9": 1}], "b": "\ud83d\ude00"}))
     assert answer["result"] == {"a": ["\ufffd", {"\ufffd": 1}], "b": "\U0001f600"}
@@ -201,6 +247,7 @@ def _takes_none(kind: Any) -> bool:
 
 
 PROMPT = v1.PromptRequest(session_id=SESSION, prompt=[])
+PLAIN: list[Any] = [None, 5, "text", True, []]
 
 
 def test_params_of_another_class_are_not_sent() -> None:
@@ -215,6 +262,7 @@ def test_params_of_another_class_are_not_sent() -> None:
                 client.call("session/set_mode", acp.UnknownVariant("a", "b", {})),
                 client.session_cancel(PROMPT),  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
                 client.notify(PROMPT),
+                *(client.call("session/new", params) for params in PLAIN),
             ]
             for call in calls:
                 with pytest.raises(TypeError, match=r"PromptRequest|NewSessionRequest|UnknownVariant"):
@@ -249,6 +297,9 @@ LATE = v1.PlanEntry(content="c", priority=v1.PlanEntryPriority.HIGH, status=v1.P
 def test_validate_checks_all_that_is_sent() -> None:
     class Loose(aio.Agent):
         async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
+            if params.cwd == "/plain":
+                plain: Any = {"sessionId": "s", "modes": 5}  # which a reader repairs
+                return plain  # type: ignore[no-any-return]
             return v1.NewSessionResponse(session_id=5 if params.cwd == "/bad" else SESSION)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
     async def turn() -> None:
@@ -267,6 +318,9 @@ def test_validate_checks_all_that_is_sent() -> None:
                 await client.session_new(v1.NewSessionRequest(cwd="/bad", mcp_servers=[]))
             assert [p.kind for p in problems] == [aio.ProblemKind.HANDLER]
             assert "$.sessionId" in problems[0].detail
+            with pytest.raises(acp.InternalError):
+                await client.session_new(v1.NewSessionRequest(cwd="/plain", mcp_servers=[]))
+            assert "$.modes" in problems[1].detail
 
     run(turn())
 

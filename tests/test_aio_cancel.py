@@ -388,3 +388,25 @@ def test_errors_survive_pickle_and_copy() -> None:
     for made in (copy.copy(why), copy.deepcopy(why), *(pickle.loads(pickle.dumps(why, n)) for n in range(6))):
         assert (type(made), str(made), made.reason, made.returncode) == (type(why), str(why), why.reason, 3)
         assert made.__notes__ == ["a note"]
+
+
+def test_nothing_that_waits_is_handled_after_a_handler_has_closed_the_connection() -> None:
+    heard: list[str] = []
+
+    class Closing(aio.Client):
+        def __init__(self, connection: aio.ClientConnection) -> None:
+            self.connection = connection
+
+        async def extension_notification(self, method: str, params: Raw, /) -> None:
+            heard.append(method)
+            await self.connection.close()
+
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        peer = RawPeer(there)
+        async with aio.ClientConnection(here, Closing) as client:
+            await peer.send(*({"jsonrpc": "2.0", "method": f"_x/{number}"} for number in range(3)))
+            await client.wait_closed()
+
+    run(turn())
+    assert heard == ["_x/0"]

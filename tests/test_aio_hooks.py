@@ -214,3 +214,22 @@ def test_without_a_hook_they_are_refused_and_told() -> None:
             assert [p.kind for p in problems] == [aio.ProblemKind.UNKNOWN_METHOD] * 2
 
     run(turn())
+
+
+async def awaited(*_: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        *(({name: hook}, TypeError) for name in ("on_skip", "on_problem", "on_message") for hook in (5, awaited)),
+        ({"unknown": "kep"}, ValueError),
+        ({"max_requests": 0}, ValueError),
+        ({"max_notifications": -1}, ValueError),
+        ({"grace": -1.0}, ValueError),
+        ({"grace": float("nan")}, ValueError),
+    ],
+)
+def test_options_are_checked_where_they_are_given(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(options))):
+        aio.ClientConnection(aio.memory_pair()[0], **options)

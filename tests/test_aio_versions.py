@@ -124,3 +124,26 @@ def test_an_answer_to_initialize_without_a_version_is_an_error() -> None:
                     await call
 
     run(turn())
+
+
+@pytest.mark.parametrize("label", ["v1", "v2"])
+def test_a_byte_order_mark_hides_no_version(label: str) -> None:
+    mark, other = b"\xef\xbb\xbf", 3 - version(label)
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": other}}
+
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        peer = RawPeer(here)
+        async with ends(label).AgentConnection(there, ends(label).Agent(), on_problem=quiet):
+            await peer.send(mark + acp.encode(request))
+            assert (await peer.next())["result"]["protocolVersion"] == version(label)
+        here, there = aio.memory_pair()
+        peer = RawPeer(there)
+        async with ends(label).ClientConnection(here, on_problem=quiet) as client:
+            opening = asyncio.ensure_future(client.negotiate())
+            await peer.next()
+            await peer.send(mark + b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":%d}}' % other)
+            with pytest.raises(aio.UnsupportedVersion):
+                await opening
+
+    run(turn())

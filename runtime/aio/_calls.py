@@ -115,9 +115,13 @@ class Calls:
             del self._abandoned[next(iter(self._abandoned))]
         return True
 
+    def is_abandoned(self, request_id: Any) -> bool:
+        """Say whether a call with this id was given up, and its answer has not come yet."""
+        return type(request_id) is int and request_id in self._abandoned
+
     def was_abandoned(self, request_id: Any) -> bool:
         """Say whether an answer is late, and forget the call."""
-        if type(request_id) is not int or request_id not in self._abandoned:
+        if not self.is_abandoned(request_id):
             return False
         when_late = self._abandoned.pop(request_id)
         if when_late is not None:

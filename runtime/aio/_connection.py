@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw
 from .._layer import Unknown, extension_method
 from .._observe import OnSkip
 from ._core import Core, OnMessage, Options
-from ._given import check_given, made_handler
+from ._given import check_given, check_options, made_handler
 from ._problems import ConnectionClosed, OnProblem
 from ._reading import Reading
 from ._rules import Rules
@@ -75,7 +75,8 @@ class Connection(Generic[H]):
     ) -> None:
         """Prepare the connection; nothing is read or sent before `async with`.
 
-        Raises `TypeError` for what is no transport, and for a handler whose methods cannot be called as they are.
+        Raises `TypeError` for what is no transport, for a handler whose methods cannot be called as they are, and for a
+        hook that cannot be called or has to be awaited; `ValueError` for other options that make no sense.
         """
         check_given(self, transport, handler)
         options = Options(
@@ -89,6 +90,7 @@ class Connection(Generic[H]):
             debug=debug,
             validate=validate,
         )
+        check_options(options)
         self.transport = transport
         self._core = Core(transport, options)
         self._outbox = self._core.outbox
@@ -150,7 +152,8 @@ class Connection(Generic[H]):
     async def close(self) -> None:
         """Send what waits, cancel the handlers that run, fail the calls under way, and close the transport.
 
-        Calls fail with `ConnectionClosed`. From within a handler this only begins, as the handler is cancelled, too.
+        Calls fail with `ConnectionClosed`. Notifications that still wait are not handled. From within a handler this
+        only begins, as the handler is cancelled, too.
         """
         if not self._core.tasks:
             await self.transport.close()

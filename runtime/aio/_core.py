@@ -100,6 +100,8 @@ class Core:
         if self._closer is None:
             self.closed = self._why(reason, is_ours=is_ours)
             self._closer = asyncio.get_running_loop().create_task(self._close(is_ours=is_ours))
+            if is_ours:
+                self.inbox.stop()  # what still waits there is not handled after the close
 
     def _why(self, reason: str, *, is_ours: bool) -> ConnectionClosed:
         """Put into words why it ended: the transport may know more, in the end if not at once."""
@@ -234,9 +236,10 @@ class Core:
         fits, validates = instance_check(kind), self.options.validate
 
         def mismatch(value: Any) -> str | None:
+            problem = None
             if value.__class__ is not kind and not fits(value):
-                return expected(kind, value) if value is None else why_unfit(kind, value)
-            return _invalid(kind, value) if validates else None
+                problem = expected(kind, value) if value is None else why_unfit(kind, value)
+            return _invalid(kind, value) if validates and problem is None else problem
 
         return mismatch
 

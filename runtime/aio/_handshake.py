@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeGuard, TypeVar, cast
 from msgspec import DecodeError, Struct, field, json
 
 from .._codec import convert, to_builtins
+from .._diagnosis import BOM
 
 NEWEST = 2**16 - 1
 """The greatest number that a protocol version can have."""
@@ -72,7 +73,7 @@ _INITIALIZE = json.Decoder(_Initialize)
 def other_version(data: bytes, versions: tuple[int, ...]) -> int | None:
     """Give the protocol version that a request or a response of `initialize` names, unless it is one of `versions`."""
     try:
-        message = _INITIALIZE.decode(data)
+        message = _INITIALIZE.decode(data.removeprefix(BOM))
     except (DecodeError, RecursionError):
         return None
     told = message.params or message.result

@@ -68,6 +68,8 @@ class Unreadable:
             if not self._salvaged(why):
                 self._refuse(why.reply, batch)
         elif why.reply is not None or why.id is None:
+            if self._is_late(why, data):
+                return
             if not self._answers_alike(why, data):
                 self._refuse(why.reply, batch)
         elif not self._fails_call(why, data):  # only a response has an id and is not refused
@@ -130,15 +132,22 @@ class Unreadable:
         """Find who waits for messages that are not JSON; say whether the refusal without an id is not wanted."""
         is_settled = False
         for head in why.heads:
-            if self._answered(head, why.message):
+            is_late = not head.has_usable_method and self._core.calls.was_abandoned(head.id)
+            if is_late or self._answered(head, why.message):
                 is_settled = True
             elif head.is_request and head.request_id is not None:
                 self._refuse_request(head, ParseError(data=why.message))
                 is_settled = True
             elif head.has_answer:
                 is_settled = True  # a response is never refused
-                self._core.calls.was_abandoned(head.id)
         return is_settled
+
+    def _is_late(self, why: MessageError, data: bytes) -> bool:
+        """Say whether a message without a usable method has the id of a call that was given up, and forget the call."""
+        if not self._core.calls.is_abandoned(why.id):
+            return False
+        frame = frame_of(data)
+        return frame is not None and not frame.has_usable_method and self._core.calls.was_abandoned(why.id)
 
     def _answers_alike(self, why: MessageError, data: bytes) -> bool:
         """Fail the call that a message without a usable id answers, where its id is that of a call but for the type."""
@@ -150,8 +159,7 @@ class Unreadable:
     def _answered(self, head: Head, problem: str) -> bool:
         """Fail the call that a broken message answers, if it does."""
         calls = self._core.calls
-        has_method = isinstance(head.method, str) and head.method and not head.has_answer
-        if has_method or head.id is UNSET:
+        if head.has_usable_method or head.id is UNSET:
             return False
         call = calls.pending.get(head.id) if head.request_id is not None else None
         if call is None:

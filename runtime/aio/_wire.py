@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, DecodeError, Raw
 
 from .._codec import ENCODER, NEWLINE, RETURN, encode, one_line
+from .._diagnosis import check_json
 from .._errors import InternalError, RequestError
 from .._outgoing import encode_replacing
 from .._printable import printable
@@ -19,12 +20,20 @@ _CODES = range(-(2**31), 2**31)
 
 def notification_head(method: str) -> bytes:
     """Write what comes before the params of a notification."""
-    return b'{"jsonrpc":"2.0","method":%b,"params":' % encode(method)
+    return b'{"jsonrpc":"2.0","method":%b,"params":' % _method(method)
 
 
 def request_tail(method: str) -> bytes:
     """Write what comes between the id of a request and its params."""
-    return b',"method":%b,"params":' % encode(method)
+    return b',"method":%b,"params":' % _method(method)
+
+
+def _method(method: Any) -> bytes:
+    if not isinstance(method, str):
+        raise TypeError(f"A method is text, not an object of the class {_name(method)}")
+    if not method:
+        raise ValueError("A method has a name, and this one is empty")
+    return encode(method)
 
 
 class Writer:
@@ -46,6 +55,8 @@ class Writer:
         """Write a notification; UNSET params are left out."""
         if params is UNSET:
             return head.removesuffix(b',"params":') + b"}"
+        if params.__class__ is Raw:
+            _check_raw(params)
         try:
             body = _encode(params)
         except ValueError:
@@ -57,6 +68,8 @@ class Writer:
         """Write a request; UNSET params are left out."""
         if params is UNSET:
             return b'{"jsonrpc":"2.0","id":%d%b}' % (request_id, tail.removesuffix(b',"params":'))
+        if params.__class__ is Raw:
+            _check_raw(params)
         try:
             body = _encode(params)
         except ValueError:
@@ -66,6 +79,8 @@ class Writer:
 
     def response(self, request_id: Any, method: str, result: Any) -> bytes:
         """Write the answer to a request; a result that is not JSON raises as `encode` does."""
+        if result.__class__ is Raw:
+            _check_raw(result)
         try:
             body = _encode(result)
         except ValueError:
@@ -78,6 +93,7 @@ class Writer:
         """Write the refusal of a request, whatever the error holds; what it should not hold is left out and told."""
         body, problem = _error_body(error)
         try:
+            _check_raw(body.get("data"))
             text, replaced = encode_replacing(body)
             if replaced:
                 problem = f"text with lone surrogates ({', '.join(replaced)})"
@@ -106,14 +122,25 @@ def _error_body(error: RequestError) -> tuple[dict[str, Any], str | None]:
     message: Any = getattr(error, "message", None)
     data: Any = getattr(error, "data", None)
     problem: str | None = None
-    if not isinstance(message, str):
+    if isinstance(message, str):
+        message = str.__str__(message)  # msgspec does not write other subclasses than those of enumerations
+    else:
         problem, message = f"a message that is a {_name(message)}, not text", _text_of(message)
-    if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
+    if not isinstance(code, int) or isinstance(code, bool) or int.__int__(code) not in _CODES:
         problem = f"a code that is not an int32 but {_text_of(code)!r}"
-    body: dict[str, Any] = {"code": InternalError.code if problem else int(code), "message": message}
+    body: dict[str, Any] = {"code": InternalError.code if problem else int.__int__(code), "message": message}
     if data is not None:
         body["data"] = data
     return body, problem
+
+
+def _check_raw(value: Any) -> None:
+    """Refuse a raw part that is not JSON: it would spoil the line, and with it a whole batch."""
+    if isinstance(value, Raw):
+        try:
+            check_json(value)
+        except DecodeError as why:
+            raise ValueError(f"The raw part is not JSON: {why}") from None
 
 
 def _text_of(value: Any) -> str:

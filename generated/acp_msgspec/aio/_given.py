@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ._core import Options
 from ._handlers import (
     HandlerBase,
     a_,
@@ -51,6 +52,22 @@ def check_given(connection: object, transport: object, handler: object) -> None:
             if inspect.iscoroutine(given):
                 given.close()  # nobody will await it
         raise TypeError(why)
+
+
+def check_options(options: Options) -> None:
+    """Raise `TypeError` or `ValueError` for an option with which nothing would be read, handled or told."""
+    for name in ("on_skip", "on_problem", "on_message"):
+        hook = getattr(options, name)
+        if hook is not None and (not callable(hook) or inspect.iscoroutinefunction(hook)):
+            kind = "a coroutine function" if callable(hook) else shown(hook)
+            raise TypeError(f"{name} is {kind}; it has to be a function that is called without `await`")
+    if options.unknown not in ("keep", "reject"):
+        raise ValueError(f"unknown must be 'reject' or 'keep', not {options.unknown!r}")
+    for name in ("max_requests", "max_notifications"):
+        if getattr(options, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    if not options.grace >= 0:
+        raise ValueError(f"grace must be 0 seconds or more, not {options.grace}")
 
 
 def made_handler(connection: Any, handler: Any) -> Any:

@@ -274,17 +274,21 @@ class Reading:
         await self._request(request_id, INITIALIZE, handlers.get(kind), params, batch, size)
 
     def _is_response(self, message: Any, line: "bytes | _Answers") -> bool:
-        """Whether what reads as a request also has a result, and the id of a call under way: that call fails."""
-        call = self._core.calls.pending.get(message.id)
-        if call is None:
+        """Whether what reads as a request also has a result, and the id of a call, which fails if it still waits."""
+        calls = self._core.calls
+        call = calls.pending.get(message.id)
+        is_known = call is not None or calls.alike(message.id) is not None or calls.is_abandoned(message.id)
+        if not is_known:
             return False
         answers = _Answers(line) if isinstance(line, bytes) else line
         if message.id not in answers.ids():
             return False
-        problem = "A response that names a method"
-        why = MessageError(problem, id=call.id, method=call.method, code=INVALID_REQUEST)
-        self._unreadable.failed(why, None, b"")
-        return True
+        if call is not None:
+            problem = "A response that names a method"
+            why = MessageError(problem, id=call.id, method=call.method, code=INVALID_REQUEST)
+            self._unreadable.failed(why, None, b"")
+            return True
+        return calls.was_abandoned(message.id) or self._unreadable.answered_alike(message.id)
 
     async def _request(
         self, request_id: Any, method: str, handler: Any, params: Any, batch: BatchReply | None, size: int

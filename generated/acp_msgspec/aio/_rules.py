@@ -3,12 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from msgspec import UNSET, DecodeError, Raw, Struct
+from msgspec import UNSET, DecodeError, Raw
 
-from .._classes import expected, instance_check
+from .._classes import instance_check, why_unfit
 from .._codec import decode_with_repairs, encode
 from .._validate import validate
-from .._variants import CatchAll, UnknownVariant
 from ._core import Core, named
 from ._handshake import INITIALIZE, Gate, Handshake
 from ._problems import Problem, ProblemKind
@@ -64,9 +63,10 @@ class Rules:
     def typed(self, method: str, params: Any, *, is_request: bool) -> Any:
         """Give the params of a method as its class, also where they are plain JSON.
 
-        Raises `TypeError` for params of another class, and for plain or raw JSON that does not fit where the rules have
-        to know what it says; any other goes out as it is. With the option `validate`, raises `ValidationError` for
-        params that a strict reader refuses, and for those that do not keep the limits of a sender.
+        Raises `TypeError` for params of another class, such as None or a number, and for plain objects and raw JSON
+        that do not fit where the rules have to know what they say; any other goes out as it is. With the option
+        `validate`, raises `ValidationError` for params that a strict reader refuses, and for those that do not keep the
+        limits of a sender.
         """
         kind = (self.request_kinds if is_request else self.notification_kinds).get(method)
         if kind is None:
@@ -79,8 +79,10 @@ class Rules:
         if not is_raw:
             if instance_check(kind)(params):
                 return params
-            if isinstance(params, Struct | CatchAll | UnknownVariant):
-                raise TypeError(f"These params are not those of {method}: {expected(kind, params)}")
+            is_object = params.__class__ is dict
+            problem = None if params is UNSET or is_object else why_unfit(kind, params)
+            if problem is not None:
+                raise TypeError(f"These params are not those of {method}: {problem}")
         is_strict = method in self._strict or method == self.cancels
         if is_raw and not is_strict and method not in self.watched:
             return params
