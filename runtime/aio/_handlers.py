@@ -11,7 +11,7 @@ from types import FunctionType, MethodType
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
-from ._misnamed import Look, look_of, probably_meant
+from ._misnamed import Look, look_of, probably_meant, read_signature
 
 Function = Callable[..., Any]
 _AWAITABLE = re.compile(r"\b(Awaitable|Coroutine|CoroutineType|Future|Task)\b")
@@ -136,7 +136,7 @@ def why_not(name: str, found: Any, base: Function, bound: int = 0) -> str:
     """Say why an object cannot override `base`; `bound` of its arguments are given by being a method."""
     if found is None:
         return ""  # not handled
-    names = list(inspect.signature(base).parameters)
+    names = list(read_signature(base).parameters)
     is_async = inspect.iscoroutinefunction(base)
     right = f"{'async ' * is_async}def {name}({', '.join([*names, '/'] if len(names) > 1 else names)})"
     if not callable(found):
@@ -158,7 +158,7 @@ def why_not(name: str, found: Any, base: Function, bound: int = 0) -> str:
 def signature_of(function: Any) -> inspect.Signature | None:
     """Give the signature of a callable, if it has one that can be looked at."""
     try:
-        return inspect.signature(function)
+        return read_signature(function)
     except (TypeError, ValueError):
         return inspect.Signature() if isinstance(function, MethodType) else None  # one without `self` takes nothing
 
