@@ -23,8 +23,8 @@ Buffer = bytes | bytearray | memoryview | str
 Unknown = Literal["reject", "keep"]
 
 _DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
-_ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
-_encode = _ENCODER.encode
+ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
+_encode = ENCODER.encode
 NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
 
@@ -187,7 +187,7 @@ def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
     if not 0 <= offset <= len(buffer):
         raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")
     try:
-        _ENCODER.encode_into(obj, buffer, offset)
+        ENCODER.encode_into(obj, buffer, offset)
     except ValueError as why:
         raise why_not_encoded(obj, why) from None
 

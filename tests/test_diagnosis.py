@@ -206,8 +206,8 @@ def test_numbers_that_can_be_held() -> None:
     ],
 )  # fmt: skip
 def test_a_number_out_of_range_in_a_message(line: str, code: int | None, path: str, number: str) -> None:
-    def method_of(_: Any) -> str:
-        return "session/prompt"
+    def method_of(_: Any) -> str | None:
+        return "session/prompt" if '"result"' in line or '"error"' in line else None
 
     for read in (v1.decode_client_message, v1.decode_agent_message):
         with pytest.raises(acp.MessageError) as caught:

@@ -144,7 +144,7 @@ FAULTS = re.compile(r"(<!-- faults -->\n).*?(<!-- end of faults -->\n)", re.DOTA
 def _faults() -> str:
     """Make tables of what peers get for what they do wrong, and of how connections end, of the recorded facts."""
     rows = [json.loads(line) for line in (ROOT / "tests" / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines = ["| what the peer sends | what it gets | what the owner hears |", "|---|---|---|"]
+    lines = ["| what the peer sends | what it gets | what the owner hears | the call under way |", "|---|---|---|---|"]
     for row in (row for row in rows if "send" in row):
         replies: list[dict[str, Any]] = []
         for reply in row["reply"]:
@@ -152,7 +152,9 @@ def _faults() -> str:
         codes = [str(reply["error"]["code"]) if "error" in reply else "a result" for reply in replies]
         heard = [problem.partition(":")[0] for problem in row["problems"]]
         assert row["alive"], "nothing that a peer sends ends the connection"
-        lines.append(f"| {row['what']} | {', '.join(codes) or 'nothing'} | {', '.join(heard)} |")
+        error = row["call"].partition(":")[0] if ": " in row["call"] else ""
+        call = "goes on" if row["call"] == "pending" else f"raises `{error}`" if error else "is answered"
+        lines.append(f"| {row['what']} | {', '.join(codes) or 'nothing'} | {', '.join(heard)} | {call} |")
     lines += ["", "What ends it, and what a call under way raises then:", "", "| | `ConnectionClosed` |", "|---|---|"]
     for row in (row for row in rows if "how" in row):
         assert not row["alive"]

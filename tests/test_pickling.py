@@ -147,6 +147,7 @@ def test_every_error_of_the_package_has_an_example() -> None:
         found |= {
             c
             for _, c in inspect.getmembers(module, inspect.isclass)
+            # Those with an underscore never leave their modules.
             if issubclass(c, BaseException) and c.__module__ == info.name and not c.__name__.startswith("_")
         }
     assert found <= {type(e) for e in EXAMPLES}

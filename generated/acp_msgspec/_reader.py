@@ -240,14 +240,24 @@ class Reader(Struct, Generic[M]):
             )
         if is_response:
             return self._response(frame, request_id, called, unknown, misfit, told)
-        if called is not None:
-            has_answer = frame.result is not UNSET or frame.error is not UNSET
-            problem = "A response that names a method" if has_answer else "A response without a result and an error"
-            layer.fail(INVALID_REQUEST, problem, id=request_id, method=called)
-        if method is None:
-            problem = "No method" if frame.method is UNSET else f"Expected `str`, got `{kind_of(frame.method)}`"
-            layer.fail(INVALID_REQUEST, problem, path=("method",), id=request_id, answered=is_answered)
+        if called is not None or method is None:
+            self._no_method(frame, request_id, called, answered=is_answered)
         return self._call(frame, request_id, method, unknown, misfit, told)
+
+    def _no_method(self, frame: Frame, request_id: Any, called: str | None, *, answered: bool) -> NoReturn:
+        """Say why a message that is not a response has no method; `called` is that of the call with its id."""
+        path: tuple[str, ...] = ("method",)
+        if frame.result is not UNSET or frame.error is not UNSET:
+            problem = "A response that names a method"
+        elif called is not None and frame.method is UNSET:
+            problem, path = "A response without a result and an error", ()
+        elif frame.method is UNSET:
+            problem = "No method"
+        elif isinstance(frame.method, str):
+            problem = "The method is empty"
+        else:
+            problem = f"Expected `str`, got `{kind_of(frame.method)}`"
+        self.layer.fail(INVALID_REQUEST, problem, path=path, id=request_id, method=called, answered=answered)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
         if frame.id is UNSET:

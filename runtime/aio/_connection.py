@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from msgspec import UNSET, Raw
@@ -177,7 +178,9 @@ class Connection(Generic[H]):
         them, so that those raise `TypeError` if they do not fit.
         """
         rules = self._rules
-        typed = rules.typed(method, params, is_request=True)
+        typed = params
+        if rules.validates or params.__class__ is not rules.request_kinds.get(method):
+            typed = rules.typed(method, params, is_request=True)
         if rules.gate is not None and not force:
             rules.gate(method, typed)
         tail = self._tails.get(method)
@@ -219,7 +222,9 @@ class Connection(Generic[H]):
 
     async def _notify(self, method: str, params: Any, force: bool = False) -> None:
         rules = self._rules
-        typed = rules.typed(method, params, is_request=False)
+        typed = params
+        if rules.validates or params.__class__ is not rules.notification_kinds.get(method):
+            typed = rules.typed(method, params, is_request=False)
         if rules.gate is not None and not force:
             rules.gate(method, typed)
         head = self._heads.get(method)
@@ -239,6 +244,8 @@ class Connection(Generic[H]):
         request_id, call = calls.add(method)
         try:
             is_over = self._outbox.put(self._core.writer.request(request_id, tail, method, params))
+            if timeout is None and not is_over:
+                return await call.future
             async with asyncio.timeout(timeout):
                 if is_over:
                     await self._outbox.room()
@@ -259,11 +266,13 @@ class Connection(Generic[H]):
 
     def _check_open(self) -> None:
         core = self._core
+        # A loop that runs in this thread is the running one; to ask for that one takes longer on some Pythons.
+        if core.thread == get_ident() and core.closed is None and core.loop is not None and core.loop.is_running():
+            return
         self._check_loop()
         if core.closed is not None:
             raise core.failure()
-        if not core.tasks:
-            raise RuntimeError("The connection has not been started: use it within `async with`")
+        raise RuntimeError("The connection has not been started: use it within `async with`")
 
     def _check_loop(self) -> None:
         loop = self._core.loop

@@ -5,6 +5,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from threading import get_ident
 from typing import Any, Literal
 
 from msgspec import Raw, Struct, ValidationError, structs
@@ -60,6 +61,8 @@ class Core:
         self.requests = Requests(self.outbox, self.writer, options.max_requests, self._request_failed)
         self.loop: asyncio.AbstractEventLoop | None = None
         """The loop that the connection belongs to, from its start on."""
+        self.thread = 0
+        """The thread that the loop runs in."""
         self.closed: ConnectionClosed | None = None
         """Why no more calls are made."""
         self.done = asyncio.Event()
@@ -71,7 +74,7 @@ class Core:
 
     def start(self, reading: Coroutine[Any, Any, str]) -> None:
         """Start the tasks; the reader gives the reason why the stream has ended."""
-        self.loop = asyncio.get_running_loop()
+        self.loop, self.thread = asyncio.get_running_loop(), get_ident()
         create = self.loop.create_task
         self.tasks = [create(reading), create(self.outbox.run()), create(self.inbox.run())]
         for task in self.tasks:
@@ -231,7 +234,7 @@ class Core:
         fits, validates = instance_check(kind), self.options.validate
 
         def mismatch(value: Any) -> str | None:
-            if not fits(value):
+            if value.__class__ is not kind and not fits(value):
                 return expected(kind, value) if value is None else why_unfit(kind, value)
             return _invalid(kind, value) if validates else None
 

@@ -1,7 +1,7 @@
 """Reads what the peer sends and puts each message in its place."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -53,44 +53,43 @@ class Reading:
 
     async def run(self) -> str:
         """Read until the stream ends, and say why it did."""
+        receive = self._core.transport.receive
         try:
-            return await self._run()
+            while True:
+                try:
+                    messages = await receive()
+                except MessageTooLong as why:
+                    self._unreadable.too_long(why)
+                    continue
+                except OSError as why:
+                    return f"the connection broke: {why}"
+                if not messages:
+                    return "the peer closed the connection"
+                await self._take(messages)
         except _Stuck:
             return "the peer is gone, and its last messages wait behind a handler that does not end"
         finally:
             self._unreadable.close()
 
-    async def _run(self) -> str:
-        core = self._core
-        receive = core.transport.receive
-        inbox = core.inbox
-        while True:
-            try:
-                messages = await receive()
-            except MessageTooLong as why:
-                self._unreadable.too_long(why)
-                continue
-            except OSError as why:
-                return f"the connection broke: {why}"
-            if not messages:
-                return "the peer closed the connection"
-            if core.options.on_message is not None:
-                for data in messages:
-                    core.trace("in", data)
-            for start in range(0, len(messages), AT_ONCE):
-                await self._read_all(messages[start : start + AT_ONCE])
-                if start + AT_ONCE < len(messages):
-                    self._go_on()
-                    await asyncio.sleep(0)
-            size = sum(map(len, messages))
-            inbox.bytes += size
-            if self._is_gone:
-                self._left -= size
-            self._go_on()
-            if inbox.is_full:
-                await self._wait_for_inbox()
-            if core.outbox.owed > OWED:
-                await core.outbox.room()
+    async def _take(self, messages: Sequence[bytes]) -> None:
+        """Read messages, have them handled, and wait for room where there is none for more."""
+        core, inbox = self._core, self._core.inbox
+        if core.options.on_message is not None:
+            for data in messages:
+                core.trace("in", data)
+        if len(messages) <= AT_ONCE:
+            await self._read_all(messages)
+        else:
+            await self._read_in_parts(messages)
+        size = sum(map(len, messages))
+        inbox.bytes += size
+        if self._is_gone:
+            self._left -= size
+        self._go_on()
+        if inbox.is_full:
+            await self._wait_for_inbox()
+        if core.outbox.owed > OWED:
+            await core.outbox.room()
 
     async def _wait_for_inbox(self) -> None:
         inbox = self._core.inbox
@@ -113,18 +112,25 @@ class Reading:
         """
         core = self._core
         clock = asyncio.get_running_loop().time
-        handled, since = core.inbox.handled, clock()
+        turn, since = core.inbox.turn, clock()
         while not self._is_gone or self._left <= 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await room()
                     return True
             self._is_gone = bool(getattr(core.transport, "is_gone", False))
-            if core.inbox.handled != handled:
-                handled, since = core.inbox.handled, clock()
+            if core.inbox.turn != turn:
+                turn, since = core.inbox.turn, clock()
             elif self._is_gone and self._left <= 0 and clock() - since >= core.options.grace:
                 raise _Stuck
         return False
+
+    async def _read_in_parts(self, messages: Sequence[bytes]) -> None:
+        """Read many messages that came together, and let the loop turn in between."""
+        for start in range(0, len(messages), AT_ONCE):
+            await self._read_all(messages[start : start + AT_ONCE])
+            self._go_on()
+            await asyncio.sleep(0)
 
     async def _read_all(self, messages: Any) -> None:
         core, side = self._core, self._side
@@ -133,7 +139,7 @@ class Reading:
         unreadable = self._unreadable
         notified, put = self._handlers.notifications.get, core.inbox.queue.append
         for data in messages:
-            if unreadable.is_flood and len(data) < SHORTEST:
+            if unreadable.left <= 0 and len(data) < SHORTEST:
                 unreadable.count()
                 continue
             try:
@@ -154,7 +160,7 @@ class Reading:
             if handler is not None:
                 put((handler, message.params))
             else:
-                await self._dispatch(message, None, len(data), _Answers(data))
+                await self._dispatch(message, None, len(data), data)
 
     async def _decoded_again(self, why: BaseException, data: bytes) -> Any:
         """Decode a message once more, whose repairs the listener of the package did not take; None where it failed."""
@@ -202,8 +208,11 @@ class Reading:
             core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
             return unheard(lambda: self._side.decode_batch(data, **options))
 
-    async def _dispatch(self, message: Any, batch: BatchReply | None, size: int, answers: "_Answers") -> None:
-        """Take everything except protocol notifications that the handler takes."""
+    async def _dispatch(self, message: Any, batch: BatchReply | None, size: int, line: "bytes | _Answers") -> None:
+        """Take everything except protocol notifications that the handler takes.
+
+        `line` is what the message came in, or what was found out of it already.
+        """
         side, core = self._side, self._core
         kind = message.__class__
         if kind is side.response:
@@ -213,11 +222,11 @@ class Reading:
         elif kind is side.cancel:
             core.requests.cancel(message.params.request_id)
         elif kind in side.requests:
-            if not self._is_response(message, answers):
+            if not self._is_response(message, line):
                 handler = self._handlers.requests.get(kind)
                 await self._request(message.id, message.method, handler, message.params, batch, size)
         elif kind is side.extension_request:
-            if not self._is_response(message, answers):
+            if not self._is_response(message, line):
                 await self._hooked(message.id, message.method, self._handlers.extension_request, message.params, batch)
         elif kind is side.extension_notification and self._handlers.extension_notification is not None:
             deed = _spread(self._handlers.extension_notification)
@@ -257,10 +266,13 @@ class Reading:
         kind = next(kind for kind in requests if kind.__struct_config__.tag == INITIALIZE)
         await self._request(request_id, INITIALIZE, handlers.get(kind), params, batch, size)
 
-    def _is_response(self, message: Any, answers: "_Answers") -> bool:
+    def _is_response(self, message: Any, line: "bytes | _Answers") -> bool:
         """Whether what reads as a request also has a result, and the id of a call under way: that call fails."""
         call = self._core.calls.pending.get(message.id)
-        if call is None or message.id not in answers.ids():
+        if call is None:
+            return False
+        answers = _Answers(line) if isinstance(line, bytes) else line
+        if message.id not in answers.ids():
             return False
         problem = "A response that names a method"
         why = MessageError(problem, id=call.id, method=call.method, code=INVALID_REQUEST)
@@ -283,7 +295,8 @@ class Reading:
             core.calls.added = core.requests.release
             if not await self._wait_for(core.requests.room):
                 break
-        request = PendingRequest(request_id, method, handler, params, self._mismatch(method), size, batch)
+        mismatch = self._mismatches.get(method) or self._mismatch(method)
+        request = PendingRequest(request_id, method, handler, params, mismatch, size, batch)
         accepted = core.requests.accept(request)
         if isinstance(accepted, RequestError):
             core.owe(core.writer.refusal(request_id, method, accepted), batch, is_expected=True)
@@ -292,13 +305,12 @@ class Reading:
             core.inbox.queue.append((core.requests.begin, request))
 
     def _mismatch(self, method: str) -> Callable[[Any], str | None]:
-        """Give what says why a value is not a result of a method."""
-        found = self._mismatches.get(method)
-        if found is None:
-            known = self._side.methods.get(method)
-            kind = None if known is None else known.response
-            found = _anything if kind is None else self._core.checking(kind)
-            self._mismatches[method] = found
+        """Make what says why a value is not a result of a method."""
+        known = self._side.methods.get(method)
+        kind = None if known is None else known.response
+        if kind is None:
+            return _anything
+        found = self._mismatches[method] = self._core.checking(kind)
         return found
 
     def _go_on(self) -> None:

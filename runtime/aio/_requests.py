@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from .._errors import InternalError, InvalidRequest, RequestCancelled, RequestError
 from ._inbox import ENDS, Deed
-from ._outbox import Outbox
+from ._outbox import HIGH, Outbox
 from ._wire import Writer
 
 HELD = 1000
@@ -127,12 +127,12 @@ class Requests:
         """Take a request in; say whether it may be started, else it is held, or give the reason why it is refused."""
         if request.key in self._known:
             return InvalidRequest(data="A request with this id is under way")
-        if self.is_full:
+        if len(self._held) >= HELD or self._bytes > BYTES:
             return InternalError(data="Too many requests at once")
         self._known[request.key] = request
         self._bytes += request.size
         # While the peer does not take the answers that are there, no further results are made that would wait as well.
-        if self._running < self._bound and not self._outbox.is_full and not self._held:
+        if self._running < self._bound and not self._held and self._outbox.size <= HIGH:
             self._running += 1
             return True
         self._held.append(request)
@@ -178,7 +178,8 @@ class Requests:
             request.is_started = True
             result, error = await self._outcome_of(request)
             request.is_done = True
-            await self._vacancy()
+            if self._outbox.size > HIGH:
+                await self._vacancy()
             if self.answer(request, self._written(request, result, error)):
                 await self._outbox.room()
         except asyncio.CancelledError:
@@ -230,7 +231,8 @@ class Requests:
     def _ended(self, request: PendingRequest) -> None:
         self._forget(request)
         self._running -= 1
-        self._start_held()
+        if self._held:
+            self._start_held()
 
     def _start_held(self) -> None:
         while self._held and self._running < self._bound and not self._outbox.is_full and not self._closing:

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from .._codec import NEWLINE, RETURN, encode, one_line
+from .._codec import ENCODER, NEWLINE, RETURN, encode, one_line
 from .._errors import InternalError, RequestError
 from .._outgoing import encode_replacing
 from .._printable import printable
@@ -13,6 +13,7 @@ from ._problems import Problem, ProblemKind
 
 LONGEST = 300
 """The longest text, in characters, that is made of what a handler gave instead of a text."""
+_encode = ENCODER.encode
 _CODES = range(-(2**31), 2**31)
 
 
@@ -39,24 +40,39 @@ class Writer:
         """Keep whom to tell."""
         self._tell = tell
 
+    # Each of these puts its text together by itself: a call more for each message would be felt.
+
     def notification(self, head: bytes, method: str, params: Any) -> bytes:
         """Write a notification; UNSET params are left out."""
         if params is UNSET:
             return head.removesuffix(b',"params":') + b"}"
-        return _line(b"%b%b}" % (head, self._sent(params, method)))
+        try:
+            body = _encode(params)
+        except ValueError:
+            body = self._replaced(params, method)
+        data = b"%b%b}" % (head, body)
+        return one_line(data) if NEWLINE in data or RETURN in data else data
 
     def request(self, request_id: int, tail: bytes, method: str, params: Any) -> bytes:
         """Write a request; UNSET params are left out."""
         if params is UNSET:
             return b'{"jsonrpc":"2.0","id":%d%b}' % (request_id, tail.removesuffix(b',"params":'))
-        return _line(b'{"jsonrpc":"2.0","id":%d%b%b}' % (request_id, tail, self._sent(params, method)))
+        try:
+            body = _encode(params)
+        except ValueError:
+            body = self._replaced(params, method)
+        data = b'{"jsonrpc":"2.0","id":%d%b%b}' % (request_id, tail, body)
+        return one_line(data) if NEWLINE in data or RETURN in data else data
 
     def response(self, request_id: Any, method: str, result: Any) -> bytes:
         """Write the answer to a request; a result that is not JSON raises as `encode` does."""
-        body, replaced = encode_replacing(result)
-        if replaced:
+        try:
+            body = _encode(result)
+        except ValueError:
+            body, replaced = encode_replacing(result)
             self._tell_handler(request_id, method, f"gave text with lone surrogates ({', '.join(replaced)})", None)
-        return _line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), body))
+        data = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encode(request_id), body)
+        return one_line(data) if NEWLINE in data or RETURN in data else data
 
     def refusal(self, request_id: Any, method: str | None, error: RequestError) -> bytes:
         """Write the refusal of a request, whatever the error holds; what it should not hold is left out and told."""
@@ -70,13 +86,13 @@ class Writer:
             text, problem = encode_replacing(body)[0], "data that is not JSON"
         if problem is not None:
             self._tell_handler(request_id, method, f"raised a {_name(error)} with {problem}", error)
-        return _line(b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (encode(request_id), text))
+        data = b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_encode(request_id), text)
+        return one_line(data) if NEWLINE in data or RETURN in data else data
 
-    def _sent(self, params: Any, method: str) -> bytes:
+    def _replaced(self, params: Any, method: str) -> bytes:
         body, replaced = encode_replacing(params)
-        if replaced:
-            detail = f"Lone surrogates in the params of {method} were replaced by U+FFFD: {', '.join(replaced)}"
-            self._tell(Problem(kind=ProblemKind.REPLACED, detail=detail, method=method))
+        detail = f"Lone surrogates in the params of {method} were replaced by U+FFFD: {', '.join(replaced)}"
+        self._tell(Problem(kind=ProblemKind.REPLACED, detail=detail, method=method))
         return body
 
     def _tell_handler(self, request_id: Any, method: str | None, what: str, error: BaseException | None) -> None:
@@ -110,7 +126,3 @@ def _text_of(value: Any) -> str:
 
 def _name(value: object) -> str:
     return type(value).__name__
-
-
-def _line(data: bytes) -> bytes:
-    return one_line(data) if NEWLINE in data or RETURN in data else data

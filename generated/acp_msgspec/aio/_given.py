@@ -191,7 +191,7 @@ def _whys(side: Side, made: object) -> Iterator[str]:
     known = handlers_in(side.base)
     kind: type[Any] = made.__class__
     hooks = ("supports", "capabilities") if isinstance(made, HandlerBase) else ()
-    for name in (*_names(side), *hooks):
+    for name in (*_names(side), *(hook for hook in hooks if hook in known)):
         found = getattr(made, name, None)
         function = getattr(found, "__func__", None)
         is_function = isinstance(function, FunctionType)

@@ -49,7 +49,6 @@ class Inbox:
         "_stopping",
         "_wake",
         "bytes",
-        "handled",
         "is_settling",
         "queue",
         "turn",
@@ -64,8 +63,6 @@ class Inbox:
         self.wanted = 0
         """How many calls wait that were made in the running turn."""
         self.bytes = 0
-        self.handled = 0
-        """How many deeds were done."""
         self.is_settling = False
         """Whether an answer was delivered that those who wait for it may not have seen yet."""
         self._bound = bound
@@ -143,6 +140,7 @@ class Inbox:
     def stop(self) -> None:
         """Take the next cancellation for the end of the worker, and handle nothing more after the running deed."""
         self._stopping = True
+        self.queue.clear()
 
     async def run(self) -> None:
         """Do the deeds until cancelled."""
@@ -179,16 +177,14 @@ class Inbox:
                     self._failed(deed, why)
                     if isinstance(why, ENDS):
                         raise
-                if self._stopping:  # a handler that swallowed its cancellation
-                    return
-                self.handled += 1
                 if self._room is not None and len(queue) <= bound // 2 and self.bytes <= BYTES:
                     self.release()
             self.turn = self.bytes = self.wanted = 0
             self.release()
             self._tell_empty()
-            self._wake = loop.create_future()
-            await self._wake
+            if not self._stopping:  # or else a handler has swallowed its cancellation
+                self._wake = loop.create_future()
+                await self._wake
 
     async def _settle(self) -> None:
         """Let those who wait for a delivered answer see it before what came behind it is handled."""

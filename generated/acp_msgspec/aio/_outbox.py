@@ -99,7 +99,7 @@ class Outbox:
                     self._wake = loop.create_future()
                     await self._wake
                 batch, self._queue = self._queue, []
-                was_full = self.is_full
+                was_full = self.size > HIGH
                 self.size = self.owed = 0
                 self._room.set()
                 if was_full and self.on_room is not None:

@@ -114,7 +114,8 @@ class Received:
 
     def _grow(self, size: int) -> None:
         self._size += size
-        self._wake()
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
         if not self.is_paused and self._high is not None and self._size > self._high and self.pause is not None:
             self.is_paused = True
             self.pause()

@@ -38,10 +38,9 @@ class Rules:
         """The notification that ends a turn when it is sent."""
         self._side = side
         self._core = core
-        self._kinds: dict[tuple[str, bool], Any] = {
-            **{(name, True): method.request for name, method in side.methods.items()},
-            **{(name, False): method.notification for name, method in side.methods.items()},
-        }
+        self.request_kinds = {name: method.request for name, method in side.methods.items()}
+        self.notification_kinds = {name: method.notification for name, method in side.methods.items()}
+        self.validates = core.options.validate
         self._questions: Questions | None = None
         wrappers: dict[str, Wrapper] = {} if side.peer == "agent" else {INITIALIZE: self._initialize}
         match side.turn:
@@ -69,10 +68,10 @@ class Rules:
         to know what it says; any other goes out as it is. With the option `validate`, raises `ValidationError` for
         params that a strict reader refuses, and for those that do not keep the limits of a sender.
         """
-        kind = self._kinds.get((method, is_request))
+        kind = (self.request_kinds if is_request else self.notification_kinds).get(method)
         if kind is None:
             return params
-        if self._core.options.validate and not isinstance(params, Raw):
+        if self.validates and not isinstance(params, Raw):
             validate({} if params is UNSET else params, type=kind)
         if params.__class__ is kind:
             return params
@@ -139,7 +138,7 @@ class Rules:
             return None
         session = params.session_id
         head = notification_head(questions.turn.cancel)
-        cancel = self._kinds[questions.turn.cancel, False](session_id=session)
+        cancel = self.notification_kinds[questions.turn.cancel](session_id=session)
         self._core.outbox.put(self._core.writer.notification(head, questions.turn.cancel, cancel))
         questions.abandon(session)
         return lambda: questions.ended(session)

@@ -43,17 +43,13 @@ class Unreadable:
         """Start a first period; `versions` are those of the protocol that this side speaks."""
         self._core = core
         self._versions = versions
-        self._left = MOST
+        self.left = MOST
+        """How many more are told in this period; further ones are only counted."""
         self._uncounted = 0
         self._unrefused = 0
         self.line = b""
         """The batch that is being read."""
         self._end: asyncio.TimerHandle | None = None
-
-    @property
-    def is_flood(self) -> bool:
-        """Whether the peer has sent so many that further ones are only counted."""
-        return self._left <= 0
 
     def count(self) -> None:
         """Count one that is not even looked at."""
@@ -114,8 +110,8 @@ class Unreadable:
     def tell(self, problem: Problem) -> None:
         """Report a problem, unless there were too many in this period; then it is counted."""
         self._begin_period()
-        if self._left > 0:
-            self._left -= 1
+        if self.left > 0:
+            self.left -= 1
             self._core.tell(problem)
         else:
             self._uncounted += 1
@@ -181,13 +177,13 @@ class Unreadable:
 
     def _refuse_unnamed(self, data: bytes, batch: BatchReply | None) -> None:
         self._begin_period()
-        if self._left > 0:
+        if self.left > 0:
             self._core.owe(data, batch)
         else:
             self._unrefused += 1
 
     def _tell_of(self, why: MessageError, data: bytes) -> None:
-        if self.is_flood:
+        if self.left <= 0:
             self._uncounted += 1
             return
         kind = ProblemKind.UNREADABLE
@@ -206,7 +202,7 @@ class Unreadable:
             self._end = asyncio.get_running_loop().call_later(PERIOD, self._end_period)
 
     def _end_period(self) -> None:
-        self._end, self._left = None, MOST
+        self._end, self.left = None, MOST
         uncounted, self._uncounted = self._uncounted, 0
         unrefused, self._unrefused = self._unrefused, 0
         if uncounted:
