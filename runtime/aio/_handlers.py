@@ -5,6 +5,7 @@ Each check gives a reason, which is empty where nothing is wrong.
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import FunctionType, MethodType
@@ -127,6 +128,8 @@ def _why_not_of_class(name: str, found: Any, base: Function) -> str:
         return why_not(name, inner, base, bound=int(isinstance(found, classmethod)))
     if isinstance(found, FunctionType):
         return why_not(name, found, base, bound=1)
+    if isinstance(found, partial):  # a method since Python 3.14
+        return why_not(name, cast("object", found), base, bound=int(sys.version_info >= (3, 14)))
     # What a property and its like give is known once there is an object.
     is_descriptor = hasattr(_class_of(found), "__get__")
     return "" if is_descriptor else why_not(name, found, base)
