@@ -1,5 +1,6 @@
 """The base of every payload, and defaults that are written even when nothing else was said."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
@@ -32,10 +33,22 @@ class KeywordOnly(StructMeta):
         then reads the class only where the key is absent, and leaves what has it to the second look.
         """
         if untagged_by is not None:
-            namespace["__annotations__"] = {**namespace["__annotations__"], GUARD: Absent}
+            namespace["__annotations__"] = {**_annotations(namespace), GUARD: Absent}
             namespace[GUARD] = field(default=UNSET, name=untagged_by)
             namespace["__untagged_by__"] = untagged_by
         return super().__new__(cls, name, bases, namespace, kw_only=True, **config)
+
+
+def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:
+    """Find the annotations of a class that is being made; since Python 3.14 its body has a function that gives them."""
+    found: dict[str, Any] | None = namespace.get("__annotations__")
+    if found is None and sys.version_info >= (3, 14):
+        import annotationlib
+
+        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
+        if annotate is not None:
+            return annotationlib.call_annotate_function(annotate, annotationlib.Format.FORWARDREF)
+    return found or {}
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))

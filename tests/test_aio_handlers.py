@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import inspect
+import sys
 import textwrap
 import types
 import warnings
@@ -31,6 +32,7 @@ NAMES = {
     "aio": aio,
     "asyncio": asyncio,
     "functools": functools,
+    "sys": sys,
     "types": types,
     "v1": v1,
     "v1_unstable": v1_unstable,
@@ -252,7 +254,9 @@ def test_a_handler_that_could_not_be_called(body: str, text: str) -> None:
         "def session_prompt(self, params) -> asyncio.Future[v1.PromptResponse]:",
         "def session_prompt(self, params) -> 'asyncio.Task[v1.PromptResponse]':",
         "session_prompt = AsyncMock()",
-        "session_prompt = functools.partial(asyncio.sleep, 0)",
+        "session_prompt = staticmethod(functools.partial(asyncio.sleep, 0))",
+        # Since Python 3.14 it is a method, which gets `self` as well.
+        "session_prompt = functools.partial(asyncio.sleep, *[0] * (sys.version_info < (3, 14)))",
         "session_prompt = None",
         "session_prompt = property(lambda self: self._x)\nasync def _x(self, params): ...",
         "async def _x(self, p): ...\nsession_prompt = functools.partialmethod(_x)",

@@ -241,3 +241,26 @@ def test_the_reply_says_it() -> None:
         v1.decode_client_message(rb'{"jsonrpc":"2.0","id":1,"method":"\ud83d"}')
     data = json.loads(acp.encode(caught.value.reply))["error"]["data"]
     assert data == r"JSON is malformed: lone surrogate \ud83d in a string (byte 34)"
+
+
+@pytest.mark.parametrize("surrogate", [rb"\ud83d", rb"\uDE00", rb"\ud83d\u0041", rb"\ud83d\ud83d", rb"\ud83dx"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"%b","prompt":[]}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":5,"prompt":"%b"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"%b","params":{"a":"and more text"}}',
+        b'{"jsonrpc":"2.0","method":"_x","params":{"%b":"and more text"}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{"stopReason":"%b"},"more":"text"}',
+        b'{"jsonrpc":"2.0","id":"%b","result":{"a":"and more text"}}',
+        b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"%b"},"more":"text"}',
+        b'[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"%b"},"more"]',
+    ],
+)
+def test_lone_surrogates_in_texts_that_a_reader_passes_over(line: bytes, surrogate: bytes) -> None:
+    data = line % surrogate
+    read = v1.decode_client_batch if line.startswith(b"[") else v1.decode_client_message
+    for buffer in _buffers(data):
+        with pytest.raises(acp.MessageError, match="malformed: lone surrogate") as caught:
+            read(buffer, method_of={1: "session/prompt"}.get)
+        assert caught.value.code == -32700

@@ -46,6 +46,8 @@ NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
 
 GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
+NEWER = {"annotationlib"}
+"""Modules of the standard library that not every Python has which we support; imported only where they are."""
 RUNTIME_DOORS = {"websockets": {"aio/_websocket.py"}, "typing_extensions": {"_codec.py", "_envelopes.py"}}
 """Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
 
@@ -106,7 +108,8 @@ def test_package_needs_msgspec_alone(path: Path) -> None:
             assert dots == 1 or own.parent != Path(), "the package imports itself, not what surrounds it"
         else:
             top = name.partition(".")[0]
-            allowed = top == "msgspec" or top in sys.stdlib_module_names or own.as_posix() in RUNTIME_DOORS.get(top, ())
+            is_standard = top in sys.stdlib_module_names or top in NEWER
+            allowed = top == "msgspec" or is_standard or own.as_posix() in RUNTIME_DOORS.get(top, ())
             assert allowed, f"{top} is a new dependency of the package"
 
 

@@ -50,6 +50,29 @@ class OwnFixed(acp.RequestError):
         super().__init__("fixed")
 
 
+class OwnClosed(aio.ConnectionClosed):
+    """The end of a connection, as a user tells it."""
+
+    def __init__(self, first: int, *, second: str) -> None:
+        super().__init__(f"{first} and {second}", 3)
+        self.second = second
+
+
+class OwnVersion(aio.UnsupportedVersion):
+    """A version that a user does not want."""
+
+    def __init__(self, *, second: str) -> None:
+        super().__init__(3, (1,))
+        self.second = second
+
+
+class OwnNotAdvertised(aio.NotAdvertised):
+    """A capability of a user's own."""
+
+    def __init__(self) -> None:
+        super().__init__("_own", "_meta.own")
+
+
 def _batch_error() -> acp.MessageError:
     try:
         v1.decode_client_batch('[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"x"}]')
@@ -77,6 +100,12 @@ EXAMPLES: list[BaseException] = [
     importlib.import_module("acp_msgspec.aio._paths").Outside("m"),
     importlib.import_module("acp_msgspec.aio._files").Unfit("m"),
     importlib.import_module("acp_msgspec.aio._requests").ResultMismatch("m"),
+    aio.ConnectionClosed("m", -9),
+    aio.UnsupportedVersion(7, (1, 2)),
+    aio.NotAdvertised("session/load", "loadSession", "part"),
+    OwnClosed(1, second="b"),
+    OwnVersion(second="b"),
+    OwnNotAdvertised(),
     OwnError(1, second="b"),
     OwnMessageError(5),
     OwnFixed(),
@@ -112,8 +141,8 @@ def test_every_error_of_the_package_has_an_example() -> None:
     package = importlib.import_module("acp_msgspec")
     found: set[type[BaseException]] = set()
     for info in pkgutil.walk_packages(package.__path__, "acp_msgspec."):
-        if info.name.endswith(("__main__", "_websocket", "_handshake", "_problems")):
-            continue  # the last two are tried where connections are
+        if info.name.endswith(("__main__", "_websocket")):
+            continue
         module: ModuleType = importlib.import_module(info.name)
         found |= {
             c

@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("datamodel-code-generator", "hypothesis", "jinja2", "pytest", "rich", "ruff", "trustme", "typer",
           "websockets")  # fmt: skip
 """What the tests below import beside msgspec; the versions are those of requirements-dev.txt."""
-TESTS = ("aio_cancel", "aio_handshake", "aio_order", "aio_plain", "aio_turns", "codec", "framing", "messages",
-         "observe", "patch", "shapes", "validate", "vectors")  # fmt: skip
+TESTS = ("aio_cancel", "aio_handlers", "aio_handshake", "aio_order", "aio_plain", "aio_turns", "codec", "framing",
+         "lazy_annotations", "messages", "observe", "patch", "pickling", "shapes", "union_calls", "validate",
+         "vectors")  # fmt: skip
 """The tests that exercise what depends on these versions, in seconds."""
 CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PINNED = dict(

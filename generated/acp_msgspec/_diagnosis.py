@@ -63,7 +63,7 @@ def reason(why: Exception, buf: Any) -> str:
     data = _bytes(buf)
     if text.startswith("Invalid UTF-8"):
         return _not_utf8(data) or text
-    if "truncated" in text or "surrogate" in text or "hex escape" in text:
+    if any(word in text for word in ("truncated", "surrogate", "hex escape")):
         return _wrong_escape(data) or text
     at = _BYTE.search(text)
     return (at and _wrong_character(data, int(at[1]))) or text

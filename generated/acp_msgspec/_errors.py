@@ -1,7 +1,7 @@
 """What goes wrong between peers: a message that cannot be read, and a request that is refused."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import msgspec
 
@@ -102,9 +102,18 @@ class RequestError(Portable, Exception):
 
     @classmethod
     def of(cls, error: Any) -> "RequestError":
-        """Make the exception that stands for an error object of any schema; unknown codes give the base class."""
-        code = int(error.code)
-        return cls._known.get(code, RequestError)(error.message, error.data, code=code)
+        """Make the exception that stands for an error object of any schema; unknown codes give the base class.
+
+        A schema without errors leaves them plain JSON. What is not an error object becomes the `data` of the exception.
+        """
+        code, message, data = (_part(error, name) for name in ("code", "message", "data"))
+        if not isinstance(code, int) or not isinstance(message, str):
+            return RequestError(data=error)
+        return cls._known.get(int(code), RequestError)(message, None if data is msgspec.UNSET else data, code=int(code))
+
+
+def _part(error: Any, name: str) -> Any:
+    return cast("dict[str, Any]", error).get(name) if isinstance(error, dict) else getattr(error, name, None)
 
 
 def _shown(data: Any) -> str:

@@ -18,4 +18,6 @@ class Portable:
 
 
 def _rebuilt(cls: Any, args: tuple[Any, ...]) -> Any:
-    return cls.__new__(cls, *args)
+    error = cls.__new__(cls, *args)
+    error.args = args  # errors of the system take them in their constructor
+    return error

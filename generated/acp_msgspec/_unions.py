@@ -124,6 +124,8 @@ if TYPE_CHECKING:
         def __init_subclass__(cls, *, _root: bool) -> None: ...
 
 else:
+    # Private, and here on every Python that msgspec runs on, as msgspec imports it, too. The public
+    # `types.GenericAlias` does not do: evaluating annotations takes it apart, and fails for a union of one.
     _Alias = vars(typing)["_GenericAlias"]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from .._errors import RequestError
 from .._printable import printable
 from .._variants import CatchAll, UnknownVariant
 from .conversation import Seen
@@ -67,13 +68,14 @@ def _field(name: str, value: Any) -> str:
 
 
 def _error(error: Any) -> str:
-    data = error.data
+    known = RequestError.of(error)
+    data = known.data
     detail = ""
     if isinstance(data, str):
         detail = brief(data)
-    elif data is not None and data is not UNSET:
+    elif data is not None:
         detail = brief(msgspec.json.encode(data)[:400].decode("utf-8", "replace"))
-    return f"{int(error.code)} {brief(error.message)}{f': {detail}' if detail else ''}"
+    return f"{known.code} {brief(known.message)}{f': {detail}' if detail else ''}"
 
 
 def _hello(it: Any) -> str:

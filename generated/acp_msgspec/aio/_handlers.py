@@ -5,13 +5,14 @@ Each check gives a reason, which is empty where nothing is wrong.
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
-from ._misnamed import Look, look_of, probably_meant
+from ._misnamed import Look, look_of, probably_meant, read_signature
 
 Function = Callable[..., Any]
 _AWAITABLE = re.compile(r"\b(Awaitable|Coroutine|CoroutineType|Future|Task)\b")
@@ -127,6 +128,8 @@ def _why_not_of_class(name: str, found: Any, base: Function) -> str:
         return why_not(name, inner, base, bound=int(isinstance(found, classmethod)))
     if isinstance(found, FunctionType):
         return why_not(name, found, base, bound=1)
+    if isinstance(found, partial):  # a method since Python 3.14
+        return why_not(name, cast("object", found), base, bound=int(sys.version_info >= (3, 14)))
     # What a property and its like give is known once there is an object.
     is_descriptor = hasattr(_class_of(found), "__get__")
     return "" if is_descriptor else why_not(name, found, base)
@@ -136,7 +139,7 @@ def why_not(name: str, found: Any, base: Function, bound: int = 0) -> str:
     """Say why an object cannot override `base`; `bound` of its arguments are given by being a method."""
     if found is None:
         return ""  # not handled
-    names = list(inspect.signature(base).parameters)
+    names = list(read_signature(base).parameters)
     is_async = inspect.iscoroutinefunction(base)
     right = f"{'async ' * is_async}def {name}({', '.join([*names, '/'] if len(names) > 1 else names)})"
     if not callable(found):
@@ -158,7 +161,7 @@ def why_not(name: str, found: Any, base: Function, bound: int = 0) -> str:
 def signature_of(function: Any) -> inspect.Signature | None:
     """Give the signature of a callable, if it has one that can be looked at."""
     try:
-        return inspect.signature(function)
+        return read_signature(function)
     except (TypeError, ValueError):
         return inspect.Signature() if isinstance(function, MethodType) else None  # one without `self` takes nothing
 

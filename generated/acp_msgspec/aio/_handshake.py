@@ -7,6 +7,7 @@ from msgspec import DecodeError, Struct, field, json
 
 from .._codec import convert, to_builtins
 from .._diagnosis import BOM
+from .._portable import Portable
 
 NEWEST = 2**16 - 1
 """The greatest number that a protocol version can have."""
@@ -15,7 +16,7 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 
-class UnsupportedVersion(Exception):
+class UnsupportedVersion(Portable, Exception):
     """The agent answered `initialize` with a protocol version that this schema does not speak.
 
     `answered` is that version, `spoken` are those of the schema. The protocol wants the client to disconnect.
@@ -23,7 +24,7 @@ class UnsupportedVersion(Exception):
 
     def __init__(self, answered: int, spoken: tuple[int, ...]) -> None:
         """Keep both."""
-        super().__init__(answered, spoken)  # what pickle and copy make it of again
+        super().__init__(answered, spoken)
         self.answered = answered
         self.spoken = spoken
 
@@ -33,7 +34,7 @@ class UnsupportedVersion(Exception):
         return f"The agent speaks version {self.answered} of the protocol, this side speaks {own}"
 
 
-class NotAdvertised(Exception):
+class NotAdvertised(Portable, Exception):
     """A call was not sent, as the peer did not advertise what it needs; `force=True` sends it all the same.
 
     `method` is that of the call, `capability` the place in the peer's part of `initialize` that allows it, and `part`
@@ -42,7 +43,7 @@ class NotAdvertised(Exception):
 
     def __init__(self, method: str, capability: str, part: str = "") -> None:
         """Keep what is missing; `part` says which part of the params needs it."""
-        super().__init__(method, capability, part)  # what pickle and copy make it of again
+        super().__init__(method, capability, part)
         self.method = method
         self.capability = capability
         self.part = part

@@ -6,6 +6,7 @@ it may as well be a helper's, as with `close` or `load`, the method has to look 
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from enum import Enum, auto
@@ -62,10 +63,19 @@ def probably_meant(name: str, method: Function, handlers: Mapping[str, Function]
     return ""
 
 
+def read_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """Read the signature of a callable, also where annotations name what only type checkers import."""
+    if sys.version_info >= (3, 14):  # they are evaluated here
+        from annotationlib import Format
+
+        return inspect.signature(function, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function)
+
+
 def look_of(method: Function, base: Function) -> Look:
     """Say whether a method looks as if it were to override `base`, by its arguments and their types."""
     try:
-        signature, model = inspect.signature(method), inspect.signature(base)
+        signature, model = read_signature(method), read_signature(base)
     except (TypeError, ValueError):
         return Look.UNCLEAR
     own = list(signature.parameters.values())

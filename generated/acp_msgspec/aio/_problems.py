@@ -6,8 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from .._portable import Portable
 
-class ConnectionClosed(ConnectionError):
+
+class ConnectionClosed(Portable, ConnectionError):
     """The connection has ended, so that no answer will come.
 
     `reason` says why in a line. `returncode` is the exit status of the peer where it was a process of ours: negative
@@ -19,10 +21,6 @@ class ConnectionClosed(ConnectionError):
         super().__init__(reason)
         self.reason = reason
         self.returncode = returncode
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Survive pickle and copy."""
-        return type(self), (self.reason, self.returncode), self.__dict__
 
 
 class ProblemKind(StrEnum):
