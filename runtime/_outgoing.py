@@ -15,8 +15,8 @@ TOLD = 100
 """At most this many paths are listed."""
 REPLACEMENT = "\ufffd"
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_LONE = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"
+_LONE = "[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]"
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
 Trail: TypeAlias = "tuple[Trail, Step] | None"
 """A path as a linked list, so that no path is written for what is good."""
@@ -167,14 +167,14 @@ def encode_replacing(obj: Any, /) -> tuple[bytes, list[str]]:
 
 def is_unicode(text: str) -> bool:
     """Whether a text can be encoded: it holds no surrogates."""
-    return text.isascii() or _SURROGATE.search(text) is None
+    return text.isascii() or re.compile(_SURROGATE).search(text) is None
 
 
 def replaced(text: str) -> str:
     """Put U+FFFD for each lone surrogate, and join those that are a pair."""
     if is_unicode(text):
         return text
-    return _LONE.sub(REPLACEMENT, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    return re.compile(_LONE).sub(REPLACEMENT, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def why_not_encoded(obj: Any, why: ValueError) -> ValueError:

@@ -121,8 +121,8 @@ def header_of(copied: bytes | str | None, data: bytes) -> str:
     for node in ast.walk(module):
         absolute = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else absolute
-        # Type checkers bring `typing_extensions` along; nothing imports it when the copy runs. `annotationlib` is part of
-        # Python 3.14, and imported there alone.
+        # Type checkers bring `typing_extensions` along; nothing imports it when the copy runs. `annotationlib` is part
+        # of Python 3.14, and imported there alone.
         allowed = (*sys.stdlib_module_names, "annotationlib", "msgspec", "typing_extensions")
         assert all(str(n).partition(".")[0] in allowed for n in names)
     return copied.removesuffix(data).decode()

@@ -24,18 +24,19 @@ TOO_DEEP = "The JSON is nested too deeply"
 OUT_OF_RANGE = "Number out of range"
 
 _PLAIN = msgspec.json.Decoder()
+# Compiled at the first use, and kept by `re`: good messages need none of them, and the import is the quicker.
 # Escapes of the form \uXXXX that are wrong, with the right pairs of surrogates, which have to be passed over. Before
 # each stands an even number of backslashes, which are escapes themselves.
-_ESCAPES = re.compile(
+_ESCAPES = (
     rb"(?<!\\)(?:\\\\)*(?:"
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
     rb"|(?P<short>\\u(?![0-9a-fA-F]{4})))"
 )
-_CUT_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z")
-_CUT_ESCAPE = re.compile(rb"\\u[0-9a-fA-F]{0,3}\Z")
-_BEGIN = re.compile(rb"[ \t\r\n]*([^ \t\r\n]?)[0-9.eE]*")
-_BYTE = re.compile(r"\(byte (\d+)\)")
+_CUT_PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
+_CUT_ESCAPE = rb"\\u[0-9a-fA-F]{0,3}\Z"
+_BEGIN = rb"[ \t\r\n]*([^ \t\r\n]?)[0-9.eE]*"
+_BYTE = r"\(byte (\d+)\)"
 
 
 class _OutOfRange:
@@ -65,7 +66,7 @@ def reason(why: Exception, buf: Any) -> str:
         return _not_utf8(data) or text
     if any(word in text for word in ("truncated", "surrogate", "hex escape")):
         return _wrong_escape(data) or text
-    at = _BYTE.search(text)
+    at = re.compile(_BYTE).search(text)
     return (at and _wrong_character(data, int(at[1]))) or text
 
 
@@ -87,7 +88,7 @@ def plain_values(buf: Any, path: tuple[Step, ...] = ()) -> Any:
 
 def kind_of_json(buf: Any) -> str:
     """Name the type of the JSON value in `buf` by its first character, as msgspec's messages do."""
-    first = _BEGIN.match(_bytes(buf))
+    first = re.compile(_BEGIN).match(_bytes(buf))
     kinds = {b"{": "object", b"[": "array", b'"': "str", b"t": "bool", b"f": "bool", b"n": "null"}
     if first is not None and first[1] in kinds:
         return kinds[first[1]]
@@ -171,14 +172,14 @@ def _not_utf8(data: bytes) -> str | None:
 
 
 def _wrong_escape(data: bytes) -> str | None:
-    for match in _ESCAPES.finditer(data):
+    for match in re.compile(_ESCAPES).finditer(data):
         if match["lone"] is not None:
             at = match.start("lone")
-            if not _CUT_PAIR.match(data, at):
+            if not re.compile(_CUT_PAIR).match(data, at):
                 return f"JSON is malformed: lone surrogate {match['lone'].decode()} in a string (byte {at})"
         elif match["short"] is not None:
             at = match.start("short")
-            if not _CUT_ESCAPE.match(data, at):
+            if not re.compile(_CUT_ESCAPE).match(data, at):
                 return f"JSON is malformed: invalid character in unicode escape (byte {at})"
     return None
 

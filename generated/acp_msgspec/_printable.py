@@ -5,13 +5,13 @@ import re
 # Control characters move the cursor and colour a terminal; directional marks reorder what is read; lone surrogates
 # cannot be written. All are shown as escapes. U+200C and U+200D, which emoji and some scripts need, are not among them.
 _MARKS = "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
-_UNSAFE = re.compile(f"[\x00-\x1f{_MARKS}]+")
-_UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_MARKS}]+")
+_UNSAFE = f"[\x00-\x1f{_MARKS}]+"
+_UNSAFE_IN_LINES = f"[\x00-\x08\x0b-\x1f{_MARKS}]+"
 
 
 def printable(text: str) -> str:
     r"""Escape control characters, line breaks, directional marks and lone surrogates, as in `\x1b` and `\u202e`."""
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escaped, text)
+    return text if text.isascii() and text.isprintable() else re.compile(_UNSAFE).sub(_escaped, text)
 
 
 def printable_lines(text: str) -> str:
@@ -21,7 +21,7 @@ def printable_lines(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _UNSAFE_IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))
+    return re.compile(_UNSAFE_IN_LINES).sub(_escaped, text.replace("\r\n", "\n"))
 
 
 class _Escapes(dict[int, str]):

@@ -21,10 +21,10 @@ MOST_HEADS = 100
 """How many messages of one line are told apart."""
 
 # A string that has no end takes the rest of the text, so that no character is looked at twice.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
+_TOKEN = rb'(?s:"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++)'
 _OBJECT, _COMMA, _COLON = b"{,:"
 _OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")
-_NUMBER = re.compile(rb"[+-]?[0-9]+(?P<rest>\.[0-9]*)?(?P<power>[eE][+-]?[0-9]+)?")
+_NUMBER = rb"[+-]?[0-9]+(?P<rest>\.[0-9]*)?(?P<power>[eE][+-]?[0-9]+)?"
 _NOTED, _ANSWERS = frozenset({"id", "method"}), frozenset({"result", "error"})
 _BEGIN = b'{"jsonrpc"'
 _BEFORE_VALUES = b":[,'\\"
@@ -71,7 +71,7 @@ def heads(data: bytes) -> list[Head]:
     found: list[Head] = []
     left = MOST_TOKENS
     for start, end in pairwise([*islice(_beginnings(data), MOST_HEADS), len(data)]):
-        left -= _read(islice(_TOKEN.finditer(data, start, end), left), end, found)
+        left -= _read(islice(re.compile(_TOKEN).finditer(data, start, end), left), end, found)
         if left <= 0 or len(found) >= MOST_HEADS:
             break
     return found
@@ -150,7 +150,7 @@ def _value(token: bytes) -> Any:
         return None
     if len(token) > 1 and token[:1] == token[-1:] == b"'":
         return token[1:-1].decode("utf-8", "replace")
-    number = _NUMBER.fullmatch(token) if len(token) <= LONGEST_NUMBER else None
+    number = re.compile(_NUMBER).fullmatch(token) if len(token) <= LONGEST_NUMBER else None
     if number is not None:
         return int(token) if number["rest"] is number["power"] is None else float(token)
     if token[:1] == b'"':

@@ -4,7 +4,6 @@ from typing import Any
 
 from msgspec import DecodeError, Raw, ValidationError
 
-from ._compile import plan_of
 from ._diagnosis import plain_values
 from ._outgoing import Fault, Place, is_object, outgoing, places, why_no_json, why_no_key, written
 from ._repair import Mismatch, Walk
@@ -79,6 +78,8 @@ def _plain(raw: Raw, place: Place) -> Any:
 
 
 def _is_decodable(kind: Any) -> bool:
+    from ._compile import plan_of  # few programs validate, and all would load it
+
     try:
         plan_of(kind)
     except TypeError:
