@@ -210,6 +210,19 @@ def test_a_right_result_passes(result: Any) -> None:
     assert problems == []
 
 
+class Odd:
+    """An object that cannot even be asked what it is."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise KeyError(name)
+
+
+def test_a_result_that_cannot_be_looked_at_is_an_error() -> None:
+    (answer,), problems = run(answered(Odd, asked(1, "session/load", LOAD)))
+    assert answer["error"]["code"] == -32603
+    assert [(p.kind, p.method) for p in problems] == [(aio.ProblemKind.HANDLER, "session/load")]
+
+
 def test_a_plain_result_must_fit() -> None:
     class New(aio.Agent):
         async def session_new(self, params: v1.NewSessionRequest, /) -> Any:

@@ -130,7 +130,7 @@ class Requests:
         """Take a request in; say whether it may be started, else it is held, or give the reason why it is refused."""
         if request.key in self._known:
             return InvalidRequest(data="A request with this id is under way")
-        if len(self._held) >= HELD or self._bytes > BYTES:
+        if self.is_full:
             return InternalError(data="Too many requests at once")
         self._known[request.key] = request
         self._bytes += request.size
@@ -208,6 +208,7 @@ class Requests:
                 return None, RequestCancelled()
             todo = request.handler(request.params)
             result = await todo if todo is not None else None
+            problem = request.mismatch(result)
         except RequestError as why:
             return None, why
         except asyncio.CancelledError:
@@ -222,7 +223,6 @@ class Requests:
                     request.task.add_done_callback(lambda task: task.exception())  # the loop raises it
                 raise
             return None, answer
-        problem = request.mismatch(result)
         return result, None if problem is None else self._failed(request, ResultMismatch(problem))
 
     def _written(self, request: PendingRequest, result: Any, error: RequestError | None) -> bytes:
