@@ -5,6 +5,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from threading import get_ident
 from typing import Any, Literal
 
@@ -16,7 +17,6 @@ from .._errors import InternalError
 from .._layer import Unknown
 from .._observe import OnSkip
 from .._printable import printable
-from .._repair import Skipped
 from .._validate import validate
 from ._calls import Calls
 from ._inbox import ENDS, Deed, Inbox
@@ -192,31 +192,24 @@ class Core:
             logging.DEBUG if is_end else logging.WARNING, "%s: %s", problem.kind.value, problem.detail, exc_info=error
         )
 
+    def run_hook(self, name: str, hook: Callable[..., object], *arguments: object) -> None:
+        """Call a hook of the owner; what it raises is told, and neither ends the connection nor loses a message."""
+        try:
+            hook(*arguments)
+        except ENDS:
+            raise
+        except BaseException as why:
+            self.tell(Problem(kind=ProblemKind.HOOK, detail=f"{name} raised {named(why)}", error=why))
+
     def trace(self, direction: Direction, data: bytes) -> None:
         """Show a message to the owner's hook."""
         if self.options.on_message is not None:
-            try:
-                self.options.on_message(direction, data)
-            except ENDS:
-                raise
-            except BaseException as why:
-                self.tell(Problem(kind=ProblemKind.HOOK, detail=f"on_message raised {named(why)}", error=why))
+            self.run_hook("on_message", self.options.on_message, direction, data)
 
     def guarded_skip_hook(self) -> OnSkip | None:
         """Give the owner's hook for repairs, made so that what it raises loses no message."""
         hook = self.options.on_skip
-        if hook is None:
-            return None
-
-        def on_skip(skipped: Skipped) -> None:
-            try:
-                hook(skipped)
-            except ENDS:
-                raise
-            except BaseException as why:
-                self.tell(Problem(kind=ProblemKind.HOOK, detail=f"on_skip raised {named(why)}", error=why))
-
-        return on_skip
+        return None if hook is None else partial(self.run_hook, "on_skip", hook)
 
     def owe(self, data: bytes, batch: BatchReply | None, *, is_expected: bool = False) -> None:
         """Send what the reader answers itself, and count it: the reader stops where the peer does not take it.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -25,6 +25,8 @@ from ._transport import MessageTooLong
 from ._unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
 from ._weight import total_weight, weight
 from ._wire import LONGEST
+
+T = TypeVar("T")
 
 LOOK = 1.0
 """The seconds between two looks whether a peer is gone, while nothing is read from it."""
@@ -171,10 +173,9 @@ class Reading:
     async def _decoded_again(self, why: BaseException, data: bytes) -> Any:
         """Decode a message once more, whose repairs the listener of the package did not take; None where it failed."""
         core = self._core
-        core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
         options = {"method_of": core.calls.method_of, "unknown": core.options.unknown, "on_skip": self._on_skip}
         try:
-            return unheard(lambda: self._side.decode(data, **options))
+            return self._unheard(why, lambda: self._side.decode(data, **options))
         except MessageError as failed:
             await self._failed(failed, None, data)
         return None
@@ -210,8 +211,13 @@ class Reading:
         except (MessageError, *ENDS):
             raise
         except BaseException as why:
-            core.tell(Problem(kind=ProblemKind.HOOK, detail=f"The listener for repairs raised {named(why)}", error=why))
-            return unheard(lambda: self._side.decode_batch(data, **options))
+            return self._unheard(why, lambda: self._side.decode_batch(data, **options))
+
+    def _unheard(self, why: BaseException, decode: Callable[[], T]) -> T:
+        """Tell that the listener of the package raised, and decode without it."""
+        detail = f"The listener for repairs raised {named(why)}"
+        self._core.tell(Problem(kind=ProblemKind.HOOK, detail=detail, error=why))
+        return unheard(decode)
 
     async def _dispatch(self, message: Any, batch: BatchReply | None, text: bytes, line: "bytes | _Answers") -> None:
         """Take everything except protocol notifications that the handler takes.

@@ -119,11 +119,7 @@ class Rules:
         """Tell the handler that a session has ended."""
         if self._session_ended is None or session is None:
             return
-        try:
-            self._session_ended(session)
-        except Exception as why:
-            detail = f"session_ended raised {named(why)}"
-            self._core.tell(Problem(kind=ProblemKind.HOOK, detail=detail, error=why))
+        self._core.run_hook("session_ended", self._session_ended, session)
 
     def cancelled(self, params: Any) -> None:
         """Hear that this side has cancelled a turn."""

@@ -41,11 +41,6 @@ class Assembly:
         self._lists = False
         """Whether a list of messages is open, which is read message by message."""
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether lines are held."""
-        return bool(self._held)
-
     def add(self, line: Line) -> list[Line]:
         """Take a line; give the lines that can be read now."""
         data = line.data

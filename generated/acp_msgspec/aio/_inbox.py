@@ -89,11 +89,6 @@ class Inbox:
         return self.is_full and (not self.wanted or self.is_flooded) and not self._over
 
     @property
-    def is_over(self) -> bool:
-        """Whether the worker has ended."""
-        return self._over
-
-    @property
     def is_flooded(self) -> bool:
         """Whether reading must wait, also where the running handler waits for an answer."""
         return self.bytes > MOST_BYTES
