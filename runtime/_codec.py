@@ -1,31 +1,26 @@
-"""Decoding and encoding: msgspec first, and the repair walk only where that fails."""
+"""Decoding and encoding: msgspec first, and the repair context only where that fails."""
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 import msgspec
 from msgspec import DecodeError, ValidationError
 
-from ._diagnosis import TOO_DEEP, after_mark, plain_values, reason
-from ._hooks import dec_hook
-from ._observe import OnSkip, report, told_to
-from ._outgoing import why_not_encoded
-from ._repair import Mismatch, Skipped, misfit_path, walk_over
-from ._variants import enc_hook
+from ._decode.context import Skipped
+from ._decode.hook import dec_hook, engine
+from ._decode.malformed import after_mark, plain_values, reason
+from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path
+from ._decode.report import OnSkip, record_limit, report
+from ._decode.strict import DECODERS, strict_decoder
+from ._rpc.encoding import encode, encode_into, encode_line, to_builtins
+from ._types.inputs import Buffer, Unknown
 
 if TYPE_CHECKING:
     # Type checkers bring it along. What describes a type need not be a class: unions, `list[…]`, `NewType`s.
     from typing_extensions import TypeForm  # pyright: ignore[reportMissingModuleSource]
 
 T = TypeVar("T")
-Buffer = bytes | bytearray | memoryview | str
-Unknown = Literal["reject", "keep"]
-
-_DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
-ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
-_encode = ENCODER.encode
-NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
 
 class Decoder(Generic[T]):
@@ -87,7 +82,7 @@ def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
     are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for a value that does not fit.
     """
     try:
-        return (_DECODERS.get(type) or _decoder(type))(buf)
+        return (DECODERS.get(type) or strict_decoder(type))(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
         return _decode_slow(why, buf, type, unknown, on_skip)
 
@@ -104,7 +99,7 @@ def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
     Raises as `decode` does, and also where `decode` would repair.
     """
     try:
-        return (_DECODERS.get(type) or _decoder(type))(buf)
+        return (DECODERS.get(type) or strict_decoder(type))(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
         return _decode_slow(why, buf, type, "reject", None, strict=True)
 
@@ -149,74 +144,20 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
         return _repaired(value, type, unknown, on_skip)
 
 
-def encode(obj: Any, /) -> bytes:
-    """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
-
-    Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
-    Raises `TypeError` for objects that JSON has no form for, and `ValueError` with the JSON path for text with a lone
-    surrogate.
-    """
-    try:
-        return _encode(obj)
-    except ValueError as why:
-        raise why_not_encoded(obj, why) from None
-
-
-def encode_line(obj: Any, /) -> bytes:
-    r"""Encode an object as one line of newline-delimited JSON: it ends with "\n" and holds no other line break.
-
-    Raises as `encode` does.
-    """
-    data = encode(obj)
-    if NEWLINE in data or RETURN in data:
-        data = one_line(data)
-    return data + b"\n"
-
-
-def one_line(data: bytes) -> bytes:
-    """Take the line breaks out of JSON: they are only ever in raw parts that a peer sent, as text escapes them."""
-    return msgspec.json.format(data, indent=-1)
-
-
-def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
-    """Encode an object into `buffer` from `offset` on; what was there is overwritten, and the buffer ends with it.
-
-    Raises `ValueError` for an offset that lies outside of the buffer, and as `encode` does; after the latter the buffer
-    is partly overwritten.
-    """
-    if not 0 <= offset <= len(buffer):
-        raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")
-    try:
-        ENCODER.encode_into(obj, buffer, offset)
-    except ValueError as why:
-        raise why_not_encoded(obj, why) from None
-
-
-def to_builtins(obj: Any, /) -> Any:
-    """Turn an object of this package into plain JSON values, with the keys that `encode` writes."""
-    return msgspec.to_builtins(obj, enc_hook=enc_hook)
-
-
-def _decoder(kind: Any) -> Callable[[Buffer], Any]:
-    """Build the strict decoder of a type and keep it."""
-    made = _DECODERS[kind] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
-    return made
-
-
 def _decode_slow(
     why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None, *, strict: bool = False
 ) -> Any:
-    """Decode what the strict decoder did not take, for the reason `why`."""
+    """Decode what the fast path rejected with `why`."""
     if not isinstance(why, ValidationError):
         rest = after_mark(buf)
         if rest is not None:
             try:
-                return (_DECODERS.get(kind) or _decoder(kind))(rest)
+                return strict_decoder(kind)(rest)
             except (DecodeError, RecursionError, UnicodeEncodeError) as other:
                 why, buf = other, rest
-    value, mismatch = _plain(why, buf), misfit_path(why)
+    value, mismatch = _plain(why, buf), mismatch_path(why)
     if strict:
-        return walk_over(kind, value, strict=True, misfit=mismatch)[0]
+        return engine().repair(kind, value, strict=True, mismatch=mismatch)[0]
     return _repaired(value, kind, unknown, on_skip, mismatch)
 
 
@@ -230,8 +171,10 @@ def _plain(why: Exception, buf: Buffer) -> Any:
         raise (DecodeError if mismatch.message == TOO_DEEP else ValidationError)(str(mismatch)) from None
 
 
-def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:
-    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown), misfit=misfit, told=told_to(on_skip))
+def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, mismatch: Sequence[str] = ()) -> Any:
+    out, skipped = engine().repair(
+        kind, value, keep_unknown=_keeps(unknown), mismatch=mismatch, limit=record_limit(on_skip)
+    )
     if skipped:
         report(skipped, on_skip)
     return out
@@ -245,3 +188,16 @@ def _keeps(unknown: str) -> bool:
 
 def _refuse(unknown: str) -> NoReturn:
     raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+
+
+__all__ = [
+    "Decoder",
+    "convert",
+    "decode",
+    "decode_strict",
+    "decode_with_repairs",
+    "encode",
+    "encode_into",
+    "encode_line",
+    "to_builtins",
+]

@@ -4,9 +4,11 @@ from typing import Any
 
 from msgspec import DecodeError, Raw, ValidationError
 
-from ._diagnosis import plain_values
-from ._outgoing import Fault, Place, is_object, outgoing, places, why_no_json, why_no_key, written
-from ._repair import Mismatch, Walk
+from ._decode.context import RepairContext
+from ._decode.hook import engine
+from ._decode.malformed import plain_values
+from ._decode.outgoing import Fault, Place, is_object, outgoing, places, why_no_json, why_no_key, written
+from ._decode.paths import Mismatch
 
 
 def validate(obj: Any, /, *, type: Any = None) -> None:
@@ -19,7 +21,7 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
 
     `type` is what the peer expects, by default the class of `obj`; name it to check lists and members of unions.
 
-    Raises `msgspec.ValidationError` with the JSON path of the first misfit.
+    Raises `msgspec.ValidationError` with the JSON path of the first mismatch.
     """
     kind = obj.__class__ if type is None else type
     try:
@@ -30,7 +32,8 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
         raise ValidationError(f"The object holds what JSON cannot carry: {why}") from None
     problem = _problem(root)
     try:
-        Walk(strict=True, sending=True).whole(Any if type is None and not _is_decodable(kind) else kind, root[0])
+        reader = engine().reader_of(Any if type is None and not _is_decodable(kind) else kind)
+        RepairContext(strict=True, sending=True).read_root(reader, root[0])
     except Mismatch as why:
         raise ValidationError(str(why)) from None
     except RecursionError:
@@ -78,10 +81,8 @@ def _plain(raw: Raw, place: Place) -> Any:
 
 
 def _is_decodable(kind: Any) -> bool:
-    from ._compile import plan_of  # few programs validate, and all would load it
-
     try:
-        plan_of(kind)
+        engine().reader_of(kind)
     except TypeError:
         return False
     return True

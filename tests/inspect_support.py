@@ -16,13 +16,13 @@ import pytest
 from tests import docs_support
 from tests.support import CASES, ROOT
 
-CLI: Any = importlib.import_module("acp_msgspec._cli")
-ENTRIES: Any = importlib.import_module("acp_msgspec._inspect.entries")
-LINES: Any = importlib.import_module("acp_msgspec._inspect.lines")
-DIFFS: Any = importlib.import_module("acp_msgspec._inspect.diffs")
-MACHINE: Any = importlib.import_module("acp_msgspec._inspect.machine")
-SUMMARIES: Any = importlib.import_module("acp_msgspec._inspect.summaries")
-TALLY: Any = importlib.import_module("acp_msgspec._inspect.tally")
+CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
+ENTRIES: Any = importlib.import_module("acp_msgspec.tools.inspect.entries")
+LINES: Any = importlib.import_module("acp_msgspec.tools.inspect.lines")
+DIFFS: Any = importlib.import_module("acp_msgspec.tools.inspect.diffs")
+MACHINE: Any = importlib.import_module("acp_msgspec.tools.inspect.machine")
+SUMMARIES: Any = importlib.import_module("acp_msgspec.tools.inspect.summaries")
+TALLY: Any = importlib.import_module("acp_msgspec.tools.inspect.tally")
 CONVERSATION = CASES / "inspect" / "conversation.log"
 COMMAND = [sys.executable, "-m", "acp_msgspec", "inspect"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "generated"), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -100,7 +100,7 @@ def test_a_turn_that_does_not_end_does_not_keep_the_session_open(monkeypatch: py
                     self.log.append("ignored")
             return END
 
-    monkeypatch.setattr("acp_msgspec.aio._turns.PATIENCE", 0.05)
+    monkeypatch.setattr("acp_msgspec.aio._session.turns.PATIENCE", 0.05)
 
     async def turn() -> None:
         here, there = aio.memory_pair()

@@ -21,7 +21,7 @@ from acp_msgspec import aio
 from tests.aio_support import run
 from tests.test_aio_process import ENV, gone
 
-HIGH: int = import_module("acp_msgspec.aio._received").HIGH
+HIGH: int = import_module("acp_msgspec.aio._transports.received").HIGH
 LINE = b"x" * 999 + b"\n"
 WRITE = "import sys, os, time, subprocess; write = sys.stdout.buffer.write\n"
 WATCHER = """

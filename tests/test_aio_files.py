@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.aio_support import RawPeer, run
 
-PATHS: Any = __import__("acp_msgspec.aio._paths", fromlist=["x"])
+PATHS: Any = __import__("acp_msgspec.aio._services.paths", fromlist=["x"])
 SECRET = "not for agents"
 SESSION = v1.SessionId("s")
 
@@ -82,7 +82,7 @@ def test_lines(root: Path, line: int | None, limit: int | None, text: str) -> No
 
 @given(st.text("ab\r\n\u2028é"), st.integers(1, 6), st.none() | st.integers(0, 6))
 def test_lines_are_those_that_end_with_a_line_feed(text: str, line: int, limit: int | None) -> None:
-    lines: Any = __import__("acp_msgspec.aio._files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
     parts = [p + "\n" for p in text.split("\n")[:-1]] + [text.split("\n")[-1]]
     end = None if limit is None else line - 1 + limit
     assert lines._lines(text, line, limit) == "".join(parts[line - 1 : end])
@@ -90,7 +90,7 @@ def test_lines_are_those_that_end_with_a_line_feed(text: str, line: int, limit: 
 
 @given(st.text("a\n\u20ac", max_size=80), st.integers(1, 90), st.none() | st.integers(0, 90), st.integers(1, 9))
 def test_lines_of_a_text_in_several_chunks(text: str, line: int, limit: int | None, chunk: int) -> None:
-    lines: Any = __import__("acp_msgspec.aio._files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
     parts = text.splitlines(keepends=True)
     end = None if limit is None else line - 1 + limit
     chunks = (text[n : n + chunk] for n in range(0, len(text), chunk))
@@ -99,7 +99,7 @@ def test_lines_of_a_text_in_several_chunks(text: str, line: int, limit: int | No
 
 @given(st.text("a\n\u20ac\ufeff\U0001f600", max_size=20), st.binary(max_size=4), st.integers(1, 9))
 def test_bytes_in_several_chunks_are_decoded_as_in_one(text: str, more: bytes, chunk: int) -> None:
-    files: Any = __import__("acp_msgspec.aio._files", fromlist=["x"])
+    files: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
     data = text.encode() + more.replace(b"\0", b"")
     chunks = (data[n : n + chunk] for n in range(0, len(data), chunk))
     try:
@@ -114,7 +114,7 @@ def test_bytes_in_several_chunks_are_decoded_as_in_one(text: str, more: bytes, c
 @pytest.mark.parametrize("line", [1, 2**24, 2**24 + 1, 2**24 + 2, 2**32 - 1])
 @pytest.mark.parametrize("limit", [None, 1, 2**32 - 1])
 def test_any_number_of_a_line_is_cheap(line: int, limit: int | None) -> None:
-    lines: Any = __import__("acp_msgspec.aio._files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
     text = "\n" * 2**24
     start = time.perf_counter()
     found = lines._lines(text, line, limit)
@@ -454,7 +454,7 @@ def test_a_file_that_an_agent_wrote_runs_with_nobody_elses_rights(root: Path) ->
     assert stat.S_IMODE(script.stat().st_mode) == 0o755
 
 
-BUDGET: Any = __import__("acp_msgspec.aio._budget", fromlist=["x"])
+BUDGET: Any = __import__("acp_msgspec.aio._services.budget", fromlist=["x"])
 
 
 @given(st.text() | st.text(st.characters(max_codepoint=127)), st.integers(1, 5))

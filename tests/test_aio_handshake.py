@@ -15,7 +15,7 @@ from acp_msgspec.v2_unstable import aio as v2_unstable_aio
 
 from tests.aio_support import RawPeer, run
 
-HANDSHAKE: Any = __import__("acp_msgspec.aio._handshake", fromlist=["x"])
+HANDSHAKE: Any = __import__("acp_msgspec.aio._session.handshake", fromlist=["x"])
 SESSION = v1.SessionId("s")
 READ = v1.ReadTextFileRequest(session_id=SESSION, path="/a")
 WRITE = v1.WriteTextFileRequest(session_id=SESSION, path="/a", content="")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.aio_support import run
 
 LIMIT = 20
-Received: Any = import_module("acp_msgspec.aio._received").Received
-Lines: Any = import_module("acp_msgspec.aio._lines").Lines
-NOTICES: int = import_module("acp_msgspec.aio._received").NOTICES
+Received: Any = import_module("acp_msgspec.aio._transports.received").Received
+Lines: Any = import_module("acp_msgspec.aio._transports.lines").Lines
+NOTICES: int = import_module("acp_msgspec.aio._transports.received").NOTICES
 
 
 class Reading:

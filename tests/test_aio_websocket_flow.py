@@ -17,7 +17,7 @@ from tests.aio_support import run
 from tests.test_aio_process import ENV
 from tests.test_aio_websocket import serving
 
-HIGH: int = import_module("acp_msgspec.aio._socket").HIGH
+HIGH: int = import_module("acp_msgspec.aio._transports.socket").HIGH
 MESSAGE = b"x" * 100_000
 MORE = HIGH // len(MESSAGE) + 400
 """More messages than fit here and in the buffers of the system."""

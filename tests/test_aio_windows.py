@@ -19,7 +19,7 @@ from tests.aio_support import run
 from tests.support import ROOT
 from tests.test_aio_process import ENV, INITIALIZE, gone, is_alive
 
-platform: Any = import_module("acp_msgspec.aio._platform")
+platform: Any = import_module("acp_msgspec.aio._transports.platforms")
 PRETEND = "import asyncio, os, sys, time\nfrom acp_msgspec import aio\nfrom tests.aio_child import Child\n"
 """Begins a program; the platform changes once the loop runs, which was made for this one."""
 

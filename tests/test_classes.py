@@ -12,10 +12,10 @@ from acp_msgspec import v1, v1_unstable, v2
 from msgspec import Raw
 
 LABELS = ["v1", "v1_unstable", "v2", "v2_unstable"]
-CLASSES = importlib.import_module("acp_msgspec._classes")
+CLASSES = importlib.import_module("acp_msgspec._decode.classes")
 accepts: Callable[[Any], frozenset[type[Any]]] = CLASSES.accepts
 instance_check: Callable[[Any], Callable[[Any], bool]] = CLASSES.instance_check
-why_unfit: Callable[[Any, Any], str | None] = CLASSES.why_unfit
+why_invalid: Callable[[Any, Any], str | None] = CLASSES.why_invalid
 END = v1.PromptResponse(stop_reason=v1.StopReason.END_TURN)
 
 
@@ -112,12 +112,12 @@ def test_instances(kind: Any, value: Any, is_taken: bool) -> None:
     ],
 )
 def test_results_of_methods(method: str, value: Any, problem: str | None) -> None:
-    found = why_unfit(v1.METHODS[method].response, value)
+    found = why_invalid(v1.METHODS[method].response, value)
     assert found is None if problem is None else found is not None and found.startswith(problem)
 
 
 def test_a_class_of_another_schema_is_named_in_full() -> None:
-    found = why_unfit(v1.LogoutResponse, v1_unstable.LogoutResponse())
+    found = why_invalid(v1.LogoutResponse, v1_unstable.LogoutResponse())
     assert found == "Expected LogoutResponse, got acp_msgspec.v1_unstable.types.LogoutResponse"
 
 

@@ -316,7 +316,7 @@ def test_last(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
     assert inspect.text(*lines, options=["--last", "2", "--html", str(page)]).status == 1
     assert re.findall(r'id="l(\d)"', page.read_text(encoding="utf-8")) == ["8", "9"]
     assert inspect.text(*lines, options=["--last", "2"]).out.count("\n2 of 9 messages") == 0
-    monkeypatch.setattr("acp_msgspec._inspect.selection.BUDGET", 300)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.selection.BUDGET", 300)
     short = inspect.text(*lines, options=["--last", "5"])
     assert short.out.startswith("# fewer messages than --last asks for, since more would take too much memory\n")
 

@@ -229,7 +229,7 @@ def test_follow_into_a_page(tmp_path: Path) -> None:
 
 MEASURE = """
 import resource, sys
-from acp_msgspec._cli import main
+from acp_msgspec.tools.cli import main
 status = main(["inspect", *sys.argv[1:]])
 print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
@@ -276,7 +276,7 @@ def test_memory_is_bounded(form: str, tmp_path: Path) -> None:
 
 
 def test_given_up_requests_are_told(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_msgspec._inspect.pending.MOST", 3)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.pending.MOST", 3)
     lines = [message(id=i, method="session/list", params={}) for i in range(5)]
     done = inspect.text(*lines, *(message(id=i, result={"sessions": []}) for i in range(5)))
     assert "2 requests without an answer: line 1 session/list, line 2 session/list\n" in done.out

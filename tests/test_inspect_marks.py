@@ -329,7 +329,7 @@ def test_what_only_looks_like_it_takes_nothing_else_along(torn: list[str], broke
 
 
 def test_a_value_of_too_many_lines_is_given_up(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_msgspec._inspect.assembly.MOST", 20)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.assembly.MOST", 20)
     run = inspect.json("{", '"jsonrpc": "2.0",', *['"x": 1,'] * 100, CANCEL)
     assert run.summary["broken"]["number"] == 102
     assert run.messages[-1]["kind"] == "notification"

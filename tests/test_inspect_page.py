@@ -219,7 +219,7 @@ def test_long_messages_are_cut(inspect: Inspect, monkeypatch: pytest.MonkeyPatch
     _, text = _made(inspect)
     assert len(text) < 60_000
     assert re.search(r"… and 80,\d\d\d more characters", text)
-    monkeypatch.setattr("acp_msgspec._inspect.page._BUDGET", 100)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.page._BUDGET", 100)
     _, text = _made(inspect)
     assert text.count("The JSON was left out to keep the page usable.") == 1
     assert "To keep the page usable, the JSON of later messages was left out." in text

@@ -48,7 +48,10 @@ GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
 NEWER = {"annotationlib"}
 """Modules of the standard library that not every Python has which we support; imported only where they are."""
-RUNTIME_DOORS = {"websockets": {"aio/_websocket.py"}, "typing_extensions": {"_codec.py", "_envelopes.py"}}
+RUNTIME_DOORS = {
+    "websockets": {"aio/_transports/websocket.py"},
+    "typing_extensions": {"_codec.py", "_rpc/envelopes.py"},
+}
 """Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-STRUCTS: Any = importlib.import_module("acp_msgspec._structs")
-MISNAMED: Any = importlib.import_module("acp_msgspec.aio._misnamed")
+STRUCTS: Any = importlib.import_module("acp_msgspec._types.structs")
+MISNAMED: Any = importlib.import_module("acp_msgspec.aio._session.misnamed")
 IS_LAZY = sys.version_info >= (3, 14)
 
 

@@ -15,8 +15,8 @@ from generator.source import is_array, is_object
 from tests.instances import Maker, Style
 from tests.schema_walk import LABELS, ROUTING, Schema
 
-REPAIR = importlib.import_module("acp_msgspec._repair")
-PLAN_OF: Callable[[Any], Any] = importlib.import_module("acp_msgspec._compile").plan_of
+CONTEXT = importlib.import_module("acp_msgspec._decode.context")
+READER_OF: Callable[[Any], Any] = importlib.import_module("acp_msgspec._decode.compile").reader_of
 HEAD = b'{"toolCallId":"t","content":['
 GOOD = b'{"type":"terminal","terminalId":"x"}'
 KEPT = v1.Terminal(terminal_id=v1.TerminalId("x"))
@@ -141,21 +141,21 @@ def test_being_quick_changes_no_verdict(label: str) -> None:
         if key in ROUTING:
             continue
         kind = getattr(module, key)
-        plan = PLAN_OF(kind)
+        reader = READER_OF(kind)
         values = list(_corrupted(made.pairs(key)[0].given))
         for value in Random(key).sample(values, min(len(values), SAMPLE)):
             results: list[Any] = []
             for told in (100, 0):
-                walk = REPAIR.Walk(told=told)
-                if plan.refuses(value, walk):
+                context = CONTEXT.RepairContext(limit=told)
+                if reader.refuses(value, context):
                     refused += 1
                     results.append("refused")
-                    with pytest.raises(REPAIR.Mismatch):
-                        plan.read(value, REPAIR.Walk(told=told))
+                    with pytest.raises(CONTEXT.Mismatch):
+                        reader.read(value, CONTEXT.RepairContext(limit=told))
                     continue
                 try:
-                    results.append((plan.read(value, walk), walk.count))
-                except REPAIR.Mismatch:
+                    results.append((reader.read(value, context), context.count))
+                except CONTEXT.Mismatch:
                     results.append("refused")
             assert results[0] == results[1]
     assert refused > 1000

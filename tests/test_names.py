@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_msgspec import CatchAll, _enums, _envelopes, _structs, aio  # pyright: ignore[reportPrivateUsage]
+from acp_msgspec import CatchAll, aio
+from acp_msgspec._rpc import envelopes as _envelopes
+from acp_msgspec._types import enums as _enums
+from acp_msgspec._types import structs as _structs
 
 from generator import cli, names
 from generator.emit import check, runtime_files, views

@@ -18,9 +18,12 @@ from typing import Annotated, Any, Literal, NamedTuple, NewType, Union, get_args
 import acp_msgspec as acp
 import msgspec
 import pytest
-from acp_msgspec import CatchAll, _marks, _numbers, _unions
-from acp_msgspec._structs import GUARD
-from acp_msgspec._variants import declared
+from acp_msgspec import CatchAll
+from acp_msgspec._types import leniency as _marks
+from acp_msgspec._types import numbers as _numbers
+from acp_msgspec._types import unions as _unions
+from acp_msgspec._types.structs import GUARD
+from acp_msgspec._types.variants import declared
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, inspect
 
 from tests.schema_walk import (

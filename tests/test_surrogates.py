@@ -11,7 +11,7 @@ from acp_msgspec import v1, v2
 from msgspec import Raw
 
 encode_replacing: Callable[[Any], tuple[bytes, list[str]]] = importlib.import_module(
-    "acp_msgspec._outgoing"
+    "acp_msgspec._decode.outgoing"
 ).encode_replacing
 
 

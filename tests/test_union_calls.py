@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from acp_msgspec import v1, v1_unstable, v2, v2_unstable
 
-UNIONS: Any = __import__("acp_msgspec._unions", fromlist=["x"])
+UNIONS: Any = __import__("acp_msgspec._types.unions", fromlist=["x"])
 ALIASES = [
     (module, name)
     for module in (v1, v1_unstable, v2, v2_unstable)

@@ -193,7 +193,7 @@ def test_refusals(vendor: Command) -> None:
     for usage in ((), ("new", "--only"), ("--only", "v1", "new"), ("new", "--check", "--force"), ("new", "--on", "v1")):
         assert vendor(*usage).status == 2
     record = Path(DEST, "VENDORED.json")
-    for bad in (b"{", b"\xff", b"[" * 100_000, record.read_bytes().replace(b'"_cli.py"', b'"../__init__.py"')):
+    for bad in (b"{", b"\xff", b"[" * 100_000, record.read_bytes().replace(b'"tools/cli.py"', b'"../__init__.py"')):
         record.write_bytes(bad)
         for option in ("--check", "--force"):
             assert vendor.refused(DEST, option)[1].startswith(f"{DEST}/VENDORED.json: is no record of a copy: ")
@@ -203,11 +203,11 @@ def test_links_lead_nowhere(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1")
     outside = Path("outside")
     outside.mkdir()
-    for name in ("_cli.py", "VENDORED.json"):
+    for name in ("tools/cli.py", "VENDORED.json"):
         shutil.move(Path(DEST, name), outside / name)
         Path(DEST, name).symlink_to(Path("../../outside", name))
-        if name == "_cli.py":  # the same bytes, and yet not what was written there
-            assert vendor.refused(DEST, "--check")[0] == vendor.refused(DEST)[0] == ["edited: _cli.py"]
+        if name == "tools/cli.py":  # the same bytes, and yet not what was written there
+            assert vendor.refused(DEST, "--check")[0] == vendor.refused(DEST)[0] == ["edited: tools/cli.py"]
             (outside / name).write_text("mine\n", encoding="utf-8")
             vendor.done(DEST, "--only", "v1", "--force")
             assert not Path(DEST, name).is_symlink()

@@ -17,8 +17,8 @@ import pytest
 
 from tests.support import ROOT
 
-CLI: Any = importlib.import_module("acp_msgspec._cli")
-VENDOR: Any = importlib.import_module("acp_msgspec._vendor")
+CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
+VENDOR: Any = importlib.import_module("acp_msgspec.tools.vendor")
 ABOUT: Any = importlib.import_module("acp_msgspec._about")
 LABELS = list(ABOUT.SCHEMA_VERSIONS)
 

@@ -6,6 +6,8 @@ from typing import Any, Literal, TypeVar, get_origin
 import msgspec
 from msgspec import UNSET, Struct
 
+from ._decode.hook import engine
+
 S = TypeVar("S", bound=Struct)
 
 
@@ -56,9 +58,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 
 def _cleared(target: msgspec.structs.FieldInfo) -> Any:
     """Find what a cleared field becomes."""
-    from ._compile import plan_of
-
-    if plan_of(target.type).viable(None):
+    if engine().reader_of(target.type).viable(None):
         return None
     if target.required:
         raise ValueError(f"The field `{target.encode_name}` cannot be cleared")

@@ -120,7 +120,7 @@ def _init(module: Module, exports: list[str], renamed: Mapping[str, str], common
     modules = {".enums": leaf_names, ".messages": set(exports), ".types": body_names}
     own = [
         *([Import(".._deprecated", ("give_renamed as _give_renamed",))] if renamed else []),
-        Import(".._methods", ("Method",)),
+        Import(".._rpc.methods", ("Method",)),
         *(Import(m, tuple(sorted(names, key=import_key))) for m, names in modules.items() if names),
     ]
     return (

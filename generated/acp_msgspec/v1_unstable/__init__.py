@@ -3,7 +3,7 @@
 # upstream commit 788fdeda3adfc7c710665a91149793b65ad2e73c.
 """The types of the schema `v1_unstable`, each under its own name."""
 
-from .._methods import Method
+from .._rpc.methods import Method
 from .enums import (
     AuthMethodId,
     CompactionId,

@@ -1,0 +1,264 @@
+"""The message layer of one schema: its classes, its methods, and how the parts of a message are read."""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import msgspec
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, field
+
+from .._decode.classes import accepts, class_names, instance_check, why_invalid
+from .._decode.context import MAX_RECORDED, Skipped
+from .._decode.hook import dec_hook, engine
+from .._decode.malformed import after_mark, check_json, plain_values, reason
+from .._decode.paths import Mismatch, Step, json_path, mismatch_path
+from .._decode.report import OnSkip, record_limit, report
+from .._decode.strict import strict_decoder
+from .._types.inputs import Buffer, Unknown
+from .._types.structs import AcpStruct
+from .._types.variants import CatchAll, UnknownVariant, enc_hook
+from .batch import BATCH_LIMIT
+from .encoding import encode
+from .errors import MessageError, RequestError
+from .methods import Method
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+TITLES = {
+    PARSE_ERROR: "Parse error",
+    INVALID_REQUEST: "Invalid request",
+    METHOD_NOT_FOUND: "Method not found",
+    INVALID_PARAMS: "Invalid params",
+}
+
+PLAIN = (str, int, float, list, tuple, dict)
+
+
+class Layer(Struct):
+    """The message classes of one schema."""
+
+    methods: dict[str, Method]
+    request_id: Any
+    error: Any
+    request: type[Any]
+    response: Any
+    """A generic class: its parameter is the type of the result."""
+    error_response: type[Any]
+    extension_request: type[Any]
+    extension_notification: type[Any]
+    envelopes: list[type[Any]] = field(default_factory=list[type[Any]])
+    """Those of its readers, and those that can be built alone."""
+    carriers: dict[tuple[Any, bool], type[Any]] = field(default_factory=dict[tuple[Any, bool], type[Any]])
+    """Which envelope carries which class of params, in a request or not; found at the first use."""
+    results: set[Any] = field(default_factory=set[Any])
+    """The classes of all results, and `Raw`; found at the first use."""
+    refusals: dict[int, Any] = field(default_factory=dict[int, Any])
+    """An error for each code, of which others with the same code are made."""
+
+    def refusal(self, request_id: Any, code: int, detail: str) -> Any:
+        """Make the error response that refuses a message."""
+        known = self.refusals.get(code)
+        if known is not None:
+            return self.error_response(id=request_id, error=msgspec.structs.replace(known, data=detail))
+        error = msgspec.convert({"code": code, "message": TITLES[code], "data": detail}, self.error, dec_hook=dec_hook)
+        if getattr(error, "data", None) is detail:  # free JSON, which is not converted
+            self.refusals[code] = error
+        return self.error_response(id=request_id, error=error)
+
+    def refused(self, request_id: Any, error: Any) -> Any:
+        """Make the error response of an error, or of the exception that stands for one."""
+        if isinstance(error, RequestError):
+            plain = {
+                "code": error.code,
+                "message": error.message,
+                "data": msgspec.to_builtins(error.data, enc_hook=enc_hook),
+            }
+            error = msgspec.convert(plain, self.error, dec_hook=dec_hook)
+        elif not instance_check(self.error)(error):
+            wanted = f"{class_names(self.error)} or RequestError"
+            raise TypeError(f"An error response needs an error: expected {wanted}, got {error.__class__.__name__}")
+        return self.error_response(id=request_id, error=error)
+
+    def decode_result(self, method: str, raw: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
+        """Read the result that answers a request for `method`, and tell of the repairs."""
+        try:
+            part = raw if isinstance(raw, Raw) else as_raw(raw)
+        except UnicodeEncodeError as why:
+            self.fail(None, reason(why, raw), method=method)
+        try:
+            result, skipped = self.result(method, part, unknown, limit=record_limit(on_skip))
+        except Mismatch as why:
+            self.fail(None, why.message, path=why.path, method=method)
+        except DecodeError as why:
+            self.fail(None, reason(why, part), method=method)
+        if skipped:
+            report(skipped, on_skip)
+        return result
+
+    def fail(
+        self,
+        code: int | None,
+        message: str,
+        *,
+        path: tuple[Step, ...] = (),
+        id: Any = None,
+        method: str | None = None,
+        answered: bool = False,
+    ) -> NoReturn:
+        """Raise the error of a message, with the reply where one is due."""
+        place = json_path(path)
+        detail = message if place == "$" else f"{message} - at `{place}`"
+        reply = self.refusal(id, code, detail) if answered and code is not None else None
+        raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
+
+    def refused_together(self, count: int, unread: int | None) -> MessageError:
+        """Make the one error for `count` messages of a batch, and for those from `unread` on, which were not read."""
+        problems = [f"{count} more messages of the batch were refused"] if count else []
+        if unread is not None:
+            problems.append(f"Only the first {BATCH_LIMIT} messages of the batch were read")
+        text = ". ".join(problems)
+        reply = self.refusal(None, INVALID_REQUEST, text)
+        return MessageError(text, code=INVALID_REQUEST, reply=reply, count=count, unread=unread)
+
+    def part(
+        self,
+        kind: Any,
+        raw: Raw | UnsetType,
+        key: str,
+        unknown: Unknown,
+        mismatch: Sequence[str] = (),
+        *,
+        limit: int = MAX_RECORDED,
+    ) -> tuple[Any, list[Skipped]]:
+        """Read params or a result; absent and null stand for an empty object where no key is required.
+
+        `mismatch` is the path in the message at which the fast path failed, if it ran; it only saves time. `limit` is
+        the number of repairs to list.
+
+        Raises `Mismatch` with a path from the message's root, and `msgspec.DecodeError` for malformed JSON.
+        """
+        if raw is UNSET or bytes(raw).strip() == b"null":
+            return _from_nothing(kind, key, absent=raw is UNSET)
+        if not mismatch:
+            try:
+                return strict_decoder(kind)(raw), []
+            except (ValidationError, RecursionError) as why:
+                mismatch = ("$", key, *mismatch_path(why)[1:])
+        plain = plain_values(raw, (key,))
+        keep = unknown == "keep"
+        return engine().repair_part(kind, plain, keep_unknown=keep, path=(key,), mismatch=mismatch, limit=limit)
+
+    def envelope_of(self, params: Any, *, of_request: bool) -> type[Any]:
+        """Find the envelope that carries params of a class; raise `TypeError` where none does."""
+        if not self.carriers:
+            self._find_carriers()
+        found = self.carriers.get((params.__class__, of_request))
+        if found is None:
+            what, other = ("request", "notification") if of_request else ("notification", "request")
+            problem = f"No {what} has params of the class {params.__class__.__name__}"
+            hint = f"; it belongs to a {other}" if (params.__class__, not of_request) in self.carriers else ""
+            raise TypeError(f"{problem}{hint}; expected the class that a method has for its params")
+        return found
+
+    def _find_carriers(self) -> None:
+        for envelope in self.envelopes:
+            of_request = issubclass(envelope, self.request)
+            for kind in accepts(field_type(envelope, "params")) - {UnknownVariant, object}:
+                self.carriers.setdefault((kind, of_request), envelope)
+
+    def has_result(self, method: str | None) -> bool:
+        """Whether the type of a method's result is known."""
+        known = self.methods.get(method) if method is not None else None
+        return known is not None and known.response is not None
+
+    def result_kind(self, method: str) -> Any:
+        """Give the type of the result that answers a request for `method`.
+
+        Raises `ValueError` for a method that is not a request of the protocol.
+        """
+        known = self.methods.get(method)
+        if known is None or known.response is None:
+            raise ValueError(f"{method!r} is no request of this protocol")
+        return known.response
+
+    def check_result(self, result: Any, method: str | None) -> None:
+        """Check the class of a result that is about to be sent, and a plain value where the method is known.
+
+        Raises `TypeError` where no method, or not this one, has such a result.
+        """
+        if method is not None:
+            problem = None if method.startswith("_") else why_invalid(self.result_kind(method), result)
+            if problem is not None:
+                raise TypeError(f"{problem}, for the result of {method!r}")
+            return
+        if not self.results:
+            self.results = {Raw}.union(*(accepts(m.response) for m in self.methods.values() if m.response is not None))
+        cls = result.__class__
+        # A result of free JSON does not make a result of the params of some method.
+        is_free = object in self.results and not isinstance(result, AcpStruct | CatchAll)
+        if self.results == {Raw}:
+            return  # an early schema, which gives no method a result
+        if not is_free and not any(c in self.results for c in cls.__mro__ if c is not object):
+            hint = "; plain values need `method`, or to be Raw" if result is None or isinstance(result, PLAIN) else ""
+            raise TypeError(f"No method has a result of the class {cls.__name__}; expected a response class{hint}")
+
+    def result(
+        self,
+        method: str,
+        raw: Raw | UnsetType,
+        unknown: Unknown,
+        mismatch: Sequence[str] = (),
+        *,
+        limit: int = MAX_RECORDED,
+    ) -> tuple[Any, list[Skipped]]:
+        """Read the result that answers a request for `method`."""
+        if method.startswith("_") and isinstance(raw, Raw) and method not in self.methods:
+            return checked(raw), []
+        return self.part(self.result_kind(method), raw, "result", unknown, mismatch, limit=limit)
+
+
+def checked(raw: Raw) -> Raw:
+    """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
+    check_json(raw)
+    return raw.copy()
+
+
+def _from_nothing(kind: Any, key: str, *, absent: bool) -> tuple[Any, list[Skipped]]:
+    what = "nothing" if absent else "null"
+    reader = engine().reader_of(kind)
+    if reader.viable(None):
+        return None, []
+    if not reader.viable({}):
+        if absent:
+            raise Mismatch(f"Object missing required field `{key}`", ())
+        raise Mismatch("Expected `object`, got `null`", (key,))
+    value, _ = engine().repair_part(kind, {}, path=(key,))
+    skipped = Skipped(json_path((key,)), None, f"Expected `object`, got {what}", "default")
+    return value, [skipped]
+
+
+def as_raw(raw: Buffer) -> Raw:
+    """Take JSON of any kind of buffer as a raw part, without a byte order mark."""
+    rest = after_mark(raw)
+    text: Buffer = raw if rest is None else rest
+    return Raw(text.encode() if isinstance(text, str) else bytes(text))
+
+
+def extension_method(method: str) -> str:
+    """Give back the name of an extension method; raise `ValueError` for a name that is none."""
+    if not method.startswith("_"):
+        raise ValueError(f"{method!r} is no extension method, since it does not begin with an underscore")
+    return method
+
+
+def raw_json(value: Any) -> Raw | UnsetType:
+    """Encode any JSON value once and for all, as `encode` does; raw JSON and UNSET stay what they are."""
+    return value if isinstance(value, Raw | UnsetType) else Raw(encode(value))
+
+
+_FIELD_TYPES: dict[type[Any], Any] = {}
+
+
+def field_type(envelope: type[Any], name: str) -> Any:
+    """Give the resolved type of a field."""
+    if envelope not in _FIELD_TYPES:
+        _FIELD_TYPES[envelope] = next(f.type for f in msgspec.structs.fields(envelope) if f.name == name)
+    return _FIELD_TYPES[envelope]
