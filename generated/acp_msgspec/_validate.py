@@ -7,7 +7,7 @@ from msgspec import DecodeError, Raw, ValidationError
 from ._decode.context import RepairContext
 from ._decode.hook import engine
 from ._decode.malformed import plain_values
-from ._decode.outgoing import Fault, Place, is_object, outgoing, places, why_no_json, why_no_key, written
+from ._decode.outgoing import Fault, Place, is_object, outgoing, places, why_not_json, why_not_key, written
 from ._decode.paths import Mismatch
 
 
@@ -55,7 +55,7 @@ def _problem(root: list[Any]) -> str | None:
         if isinstance(value, Raw):
             place.holder[place.key] = _plain(value, place)
         elif found is None:
-            problem = why_no_json(value)
+            problem = why_not_json(value)
             if problem is not None:
                 found = f"{problem} - at `{place.path}`"
             elif is_object(value):
@@ -65,7 +65,7 @@ def _problem(root: list[Any]) -> str | None:
 
 def _problem_of_keys(value: dict[Any, Any], place: Place) -> str | None:
     for key in value:
-        problem = None if key.__class__ is str and key.isascii() else why_no_key(key)
+        problem = None if key.__class__ is str and key.isascii() else why_not_key(key)
         if problem is not None:
             return f"{problem} - at `{written((place.trail, str(key)))}`"
     return None
