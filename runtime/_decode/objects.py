@@ -318,12 +318,6 @@ class ChoiceReader(ReaderBase, Struct, frozen=True):
             same_shape = (ObjectReader, UnionReader, MapReader)
         elif isinstance(value, list):
             same_shape = (ListReader,)
-            (ObjectReader, UnionReader, MapReader)
-            if isinstance(value, dict)
-            else (ListReader,)
-            if isinstance(value, list)
-            else ()
-        )
         for reader in self.options:
             if isinstance(reader.inner if isinstance(reader, ConstrainedReader) else reader, same_shape):
                 return reader.read(value, context)
@@ -351,7 +345,5 @@ def _unread_classes(reader: TypeReader) -> frozenset[type[Any]]:
             return frozenset((str, bool, int, float, list, dict, type(None)))
         case ChoiceReader(options=options) if all(isinstance(r, _SIMPLE) for r in options):
             return frozenset(c for r in options for c in _unread_classes(r))
-        ):
-            return frozenset(c for r in reader.options for c in _unread_classes(r))
         case _:
             return frozenset()

@@ -102,9 +102,8 @@ def _compile_class(kind: type[Any]) -> TypeReader:
 def _compile_annotated(inner: Any, metadata: tuple[Any, ...]) -> TypeReader:
     constraint = next((m for m in metadata if isinstance(m, Advice)), None)
     if constraint is not None:
-        return ConstrainedReader(
-            _compile_annotated(inner, tuple(m for m in metadata if m is not constraint)), constraint
-        )
+        rest = tuple(m for m in metadata if m is not constraint)
+        return ConstrainedReader(_compile_annotated(inner, rest), constraint)
     if inner is str:
         for meta in (m for m in metadata if isinstance(m, Meta) and m.pattern is not None):
             return PatternReader(str(meta.pattern))

@@ -70,8 +70,8 @@ def reason(why: Exception, buf: Any) -> str:
 def plain_values(buf: Any, path: tuple[Step, ...] = ()) -> Any:
     """Decode to plain values after a strict decode has failed.
 
-    Raises `msgspec.DecodeError`, with the reason, for malformed JSON, and `Mismatch` for JSON with a number out of range
-    or too many levels. `path` is the path of the whole value.
+    Raises `msgspec.DecodeError`, with the reason, for malformed JSON, and `Mismatch` for a number out of range or too
+    many levels. `path` is the path of the whole value.
     """
     try:
         return _PLAIN.decode(buf)

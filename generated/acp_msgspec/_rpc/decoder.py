@@ -17,10 +17,11 @@ from .._decode.report import OnSkip, in_batch, record_limit, report
 from .._types.inputs import Unknown
 from .._types.numbers import Int64
 from .batch import REFUSALS, messages_of
+from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .errors import MessageError
-from .frame import Frame, Nothing, frame_by_parts, says_nothing
+from .frame import Frame, NeverSent, frame_by_parts, is_anonymous
 from .salvage import Head, heads_of
-from .schema import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Layer, checked, field_type
+from .schema import Layer, checked, field_type
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -63,7 +64,7 @@ class Reader(Struct, Generic[M]):
     def _first(self, buf: Any) -> M:
         # A method of both kinds would be two classes with one tag, which the second look tells apart.
         single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
-        kind: Any = Nothing
+        kind: Any = NeverSent
         for envelope in single:
             kind |= envelope
         decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
@@ -154,7 +155,7 @@ class Reader(Struct, Generic[M]):
         refused = 0
         """How many messages without an id were refused."""
         for index, part in enumerate(parts):
-            if refused > REFUSALS and says_nothing(part):
+            if refused > REFUSALS and is_anonymous(part):
                 refused += 1
                 continue
             try:
