@@ -110,7 +110,7 @@ class Layer(Struct):
         raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
 
     def refused_together(self, count: int, unread: int | None) -> MessageError:
-        """Build the error for `count` refused messages of a batch, and for all from byte `unread` on, which were not read."""
+        """Build one error for `count` refused messages of a batch, and for the unread ones from byte `unread` on."""
         problems = [f"{count} more messages of the batch were refused"] if count else []
         if unread is not None:
             problems.append(f"Only the first {BATCH_LIMIT} messages of the batch were read")

@@ -13,11 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import DecodeError, ValidationError
 
-from .paths import Mismatch, Step
+from .paths import TOO_DEEP, Mismatch, Step
 
 BOM = BOM_UTF8
 _OTHER_MARKS = {BOM_UTF32_LE: "UTF-32", BOM_UTF32_BE: "UTF-32", BOM_UTF16_LE: "UTF-16", BOM_UTF16_BE: "UTF-16"}
-TOO_DEEP = "The JSON is nested too deeply"
 OUT_OF_RANGE = "Number out of range"
 
 _PLAIN = msgspec.json.Decoder()

@@ -71,7 +71,7 @@ class MessageError(Portable, msgspec.ValidationError):
         self.heads = heads
 
     def in_batch(self, index: int | None, batch: list[Any]) -> "MessageError":
-        """Return the error of a whole batch, made of this error of the message at `index`; None for several messages."""
+        """Return this error of the message at `index` as the error of its batch; None stands for several messages."""
         return MessageError(
             self.message,
             id=self.id,
