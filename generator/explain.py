@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from generator.docs import load_docs
 from generator.emit import emit_definition
-from generator.emit.text import Writer
+from generator.emit.text import Writer, value_text
 from generator.errors import GeneratorError
 from generator.lower import lower
 from generator.model import (
@@ -26,6 +26,7 @@ from generator.model import (
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
 from generator.source import Source
+from generator.values import MemberOf
 
 PRESENCES = {
     Presence.REQUIRED: "required",
@@ -139,7 +140,7 @@ def _mentions(definition: Definition) -> set[str]:
 def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, str, str]:
     notes = [PRESENCES[entry.presence]]
     if entry.default is not None:
-        notes[0] += f" ({entry.default.expression})"
+        notes[0] += f" ({value_text(entry.default)})"
     if entry.constant is not None:
         notes = [f"always {entry.constant!r}"]
     if LENIENCIES[entry.leniency]:
@@ -149,8 +150,8 @@ def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, st
         notes.append("unfit items are dropped")
     if entry.presence is Presence.PATCH:
         notes.append(f"override patch.{_declared_in(entry, owner)} in {overrides.file}")
-    if entry.presence is Presence.EMPTY and entry.default is not None and "." in entry.default.expression:
-        notes.append(f"override default.{entry.default.expression.partition('.')[0]} in {overrides.file}")
+    if entry.presence is Presence.EMPTY and isinstance(entry.default, MemberOf):
+        notes.append(f"override default.{entry.default.enumeration} in {overrides.file}")
     return entry.name, entry.wire, text, "; ".join(notes)
 
 

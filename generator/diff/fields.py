@@ -4,8 +4,9 @@ from generator.diff.change import Place
 from generator.diff.index import Index, field_text, names_in, type_text
 from generator.diff.kinds import TEXT, Difference
 from generator.diff.pair import Pair
-from generator.emit.text import quoted
-from generator.model import Default, Field, Identifier, Leniency, Named, Presence, Type
+from generator.emit.text import quoted, value_text
+from generator.model import Field, Identifier, Leniency, Named, Presence, Type
+from generator.values import Value
 
 ABSENT = {Presence.OPTION: "None", Presence.PATCH: "UNSET"}
 FORGIVES = {
@@ -161,14 +162,9 @@ def _presence(pair: Pair, owner: str, old: Field, new: Field, *, retyped: bool) 
         _log(pair, rule, owner, old, new)
 
 
-def _absent(entry: Field, default: Default | None) -> str:
+def _absent(entry: Field, default: Value | None) -> str:
     """Write what an absent field reads as."""
-    if default is None:
-        return ABSENT.get(entry.presence, "None")
-    empty = {"list": "[]", "dict": "{}"}
-    if default.fresh and not default.expression.startswith("lambda"):
-        return empty.get(default.expression, f"{default.expression}()")
-    return default.expression.removeprefix("lambda: ")
+    return ABSENT.get(entry.presence, "None") if default is None else value_text(default)
 
 
 def _type(pair: Pair, owner: str, old: Field, new: Field) -> bool:

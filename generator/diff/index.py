@@ -1,8 +1,6 @@
 """A lowered module, made ready for questions: what a name stands for, what refers to it, how its code reads."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from generator.docs import Docs
 from generator.emit.text import Writer, quoted
@@ -13,7 +11,6 @@ from generator.model import (
     Alias,
     CatchAll,
     Choice,
-    Default,
     Definition,
     Field,
     Integer,
@@ -161,19 +158,6 @@ def renamed_type(kind: Type, names: Mapping[str, str]) -> Type:
             return Nullable(renamed_type(inner, names))
         case Choice(options=options):
             return Choice(tuple(renamed_type(o, names) for o in options))
-
-
-def renamed_default(default: Default | None, names: Mapping[str, str]) -> Default | None:
-    """Put new names for old ones into a default's expression."""
-    if default is None:
-        return None
-
-    # A text in quotes is matched first and left alone: it may hold any word.
-    def new_name(match: re.Match[str]) -> str:
-        return names.get(match[0], match[0])
-
-    text = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?<![\w.])[A-Za-z_]\w*", new_name, default.expression)
-    return replace(default, expression=text)
 
 
 def listing(definition: Definition) -> str:

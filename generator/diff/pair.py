@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from generator.diff.change import Log
-from generator.diff.index import Index, renamed_default
+from generator.diff.index import Index
 from generator.diff.kinds import Kinds
 from generator.diff.shapes import Shapes
-from generator.model import Default
+from generator.values import Value, renamed
 
 
 @dataclass
@@ -41,9 +41,9 @@ class Pair:
         """Give the new name of an old class."""
         return self.names.get(old, old)
 
-    def default(self, old: Default | None) -> Default | None:
+    def default(self, old: Value | None) -> Value | None:
         """Give an old default in the new names."""
-        return renamed_default(old, self.names)
+        return None if old is None else renamed(old, self.names)
 
     def come(self, *names: str) -> tuple[str, ...]:
         """Pick the names that the old module lacks, with the classes made for them."""

@@ -6,7 +6,8 @@ Two definitions of equal shape read and write the same messages.
 from collections.abc import Mapping
 from typing import Any
 
-from generator.diff.index import Index, is_own, renamed_default, variant_key
+from generator.diff.index import Index, is_own, variant_key
+from generator.emit.text import value_text
 from generator.model import (
     Advised,
     Alias,
@@ -26,6 +27,7 @@ from generator.model import (
     Type,
     Union,
 )
+from generator.values import renamed
 
 Shape = tuple[Any, ...]
 META = "_meta"
@@ -71,12 +73,14 @@ class Shapes:
 
     def field(self, entry: Field, within: tuple[str, ...] = ()) -> Shape:
         """Give the shape of a field, its names left out."""
-        default = renamed_default(entry.default, {**self.names, **{name: f"self {i}" for i, name in enumerate(within)}})
+        names = {**self.names, **{name: f"self {i}" for i, name in enumerate(within)}}
+        # As text, because `False`, `0` and `0.0` are equal in Python.
+        default = None if entry.default is None else value_text(renamed(entry.default, names))
         return (
             self.kind(entry.kind, within),
             entry.presence.name,
             entry.leniency.value,
-            None if default is None else (default.expression, default.fresh),
+            default,
             entry.constant,
         )
 

@@ -2,9 +2,9 @@
 
 import heapq
 
-from generator.emit.text import names_in
 from generator.errors import GeneratorError
 from generator.model import Alias, CatchAll, Definition, Field, Named, Presence, Struct, Union, parts
+from generator.values import names_in
 
 
 def soft_dependencies(definition: Definition) -> list[str]:
@@ -40,9 +40,11 @@ def eager_dependencies(definition: Definition) -> list[str]:
 
 def _in_defaults(fields: tuple[Field, ...]) -> list[str]:
     found: list[str] = []
-    for entry in (f for f in fields if f.default is not None):
-        found.extend(sorted(names_in(entry.default.expression)) if entry.default else [])
-        if entry.presence is Presence.DEFAULTED:  # a fresh list or map is written with the type of its items
+    for entry in fields:
+        if entry.default is None:
+            continue
+        found.extend(sorted(set(names_in(entry.default))))
+        if entry.presence is Presence.DEFAULTED:  # an empty list or map is written with the type of its items
             found.extend(p.name for p in parts(entry.kind) if isinstance(p, Named))
     return found
 

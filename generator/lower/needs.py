@@ -22,6 +22,7 @@ from generator.model import (
 )
 from generator.names import field_of
 from generator.overrides import Overrides
+from generator.values import Literal, MapValue, Value
 
 INITIALIZE = "initialize"
 
@@ -103,8 +104,8 @@ def _walk(start: Definition | None, path: str, known: Mapping[str, Definition]) 
         place = known.get(kind.name) if isinstance(kind, Named) else None
 
 
-def _leaf(path: list[Field], known: Mapping[str, Definition]) -> str | None:
-    """Give the expression that advertises the end of a path, if nothing but that has to be said."""
+def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
+    """Give the value that advertises the end of a path; None where a class on the way has other required fields."""
     for number, entry in enumerate(path):
         kind = _bare(entry.kind, known)
         if isinstance(kind, Named):
@@ -116,7 +117,7 @@ def _leaf(path: list[Field], known: Mapping[str, Definition]) -> str | None:
                 return None
         elif kind != Plain("bool"):
             return None
-    return "True" if _bare(path[-1].kind, known) == Plain("bool") else "{}"
+    return Literal(True) if _bare(path[-1].kind, known) == Plain("bool") else MapValue()
 
 
 def _field(params: Definition | None, wire: str, value: str, known: Mapping[str, Definition]) -> str | None:
