@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from generator.diff import FORMATS, Report, diff
-from generator.diff.modules import compare_modules
-from generator.diff.rules import EFFECTS, RULES, Effect
+from generator.diff.compare.modules import compare_modules
+from generator.diff.compare.rules import EFFECTS, RULES, Effect
 from generator.errors import GeneratorError
 from generator.model import Module
 from generator.pipeline import load_module
@@ -89,7 +89,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch) -> None:
         "evidence": "",
     }
     # The module's docstring documents every key.
-    described = sys.modules["generator.diff.machine"].__doc__ or ""
+    described = sys.modules["generator.diff.render.json_document"].__doc__ or ""
     for key in (*document, *document["changes"][0]):
         assert re.search(rf"^ +(\w+, )?{key}\b", described, re.MULTILINE), key
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator.diff.compare.comparison import Comparison, compare
 from generator.diff.inputs import load
-from generator.diff.machine import render_json
-from generator.diff.markdown import render_markdown
-from generator.diff.page import render_html
-from generator.diff.plain import render_text
-from generator.diff.report import Comparison, compare
+from generator.diff.render.html_page import render_html
+from generator.diff.render.json_document import render_json
+from generator.diff.render.markdown import render_markdown
+from generator.diff.render.text import render_text
 from generator.errors import GeneratorError
 from generator.source import ROOT
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from generator.diff.change import Change
-from generator.diff.report import Comparison, counted, severities
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison, counted, severities
 
 WIDTH = 140
 CONTEXT = 30

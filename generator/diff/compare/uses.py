@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from generator.diff.index import Index, declaring, names_in
+from generator.diff.compare.index import Index, declaring, names_in
 from generator.model import Alias, CatchAll, Struct, Type, Union
 
 

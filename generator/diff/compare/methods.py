@@ -1,8 +1,8 @@
 """Differences between the methods of two modules, and between their unions of whole messages."""
 
-from generator.diff.change import Place
-from generator.diff.index import Index
-from generator.diff.pair import Pair
+from generator.diff.compare.change import Place
+from generator.diff.compare.index import Index
+from generator.diff.compare.pair import Pair
 from generator.emit.text import quoted
 from generator.engine import member_name
 from generator.errors import child

@@ -2,9 +2,9 @@
 
 import re
 
-from generator.diff.change import Change
-from generator.diff.plain import excerpts, printable, shortened
-from generator.diff.report import Comparison, severities
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison, severities
+from generator.diff.render.text import excerpts, printable, shortened
 
 SPECIAL = re.compile(r"[\\`*\[\]<>|~&@#$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|:(?=//)")
 """What means something within a line; an underscore does at the edge of a word, a colon in an address."""

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from generator.diff.change import Change, Place
-from generator.diff.definitions import compare_definitions
-from generator.diff.index import Index
-from generator.diff.methods import GROUP, compare_methods
-from generator.diff.pair import Pair
-from generator.diff.renames import find_renames
-from generator.diff.rules import EFFECTS
-from generator.diff.uses import Uses
+from generator.diff.compare.change import Change, Place
+from generator.diff.compare.definitions import compare_definitions
+from generator.diff.compare.index import Index
+from generator.diff.compare.methods import GROUP, compare_methods
+from generator.diff.compare.pair import Pair
+from generator.diff.compare.renames import find_renames
+from generator.diff.compare.rules import EFFECTS
+from generator.diff.compare.uses import Uses
 from generator.model import Module
 
 Former = tuple[dict[str, str], dict[str, str]]

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from generator.diff.change import Change
-from generator.diff.plain import places, printable
-from generator.diff.report import Comparison, severities
-from generator.diff.rules import EFFECTS, Effect
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison, severities
+from generator.diff.compare.rules import EFFECTS, Effect
+from generator.diff.render.text import places, printable
 from generator.templates import environment
 
 FEW = 12

@@ -1,10 +1,10 @@
 """Differences between two definitions of one name, or of an old and a new one."""
 
-from generator.diff.change import Place
-from generator.diff.fields import compare_fields
-from generator.diff.index import listing
-from generator.diff.pair import Pair
-from generator.diff.unions import compare_unions
+from generator.diff.compare.change import Place
+from generator.diff.compare.fields import compare_fields
+from generator.diff.compare.index import listing
+from generator.diff.compare.pair import Pair
+from generator.diff.compare.unions import compare_unions
 from generator.emit.text import quoted
 from generator.model import Alias, CatchAll, Definition, Enumeration, Identifier, Member, Named, Struct, Union
 

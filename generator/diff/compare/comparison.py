@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from generator.diff.change import Change, Place
+from generator.diff.compare.change import Change, Place
+from generator.diff.compare.modules import compare_modules
+from generator.diff.compare.rules import EFFECTS, RULES, VERSIONS, Effect, Version
 from generator.diff.inputs import Half
-from generator.diff.modules import compare_modules
-from generator.diff.rules import EFFECTS, RULES, VERSIONS, Effect, Version
 from generator.errors import GeneratorError
 from generator.model import Module
 from generator.source import LABELS

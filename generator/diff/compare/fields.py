@@ -1,9 +1,9 @@
 """Differences between the fields of two classes."""
 
-from generator.diff.change import Place
-from generator.diff.index import Index, field_text, names_in, type_text
-from generator.diff.kinds import TEXT, Difference
-from generator.diff.pair import Pair
+from generator.diff.compare.change import Place
+from generator.diff.compare.expressions import TEXT, Difference
+from generator.diff.compare.index import Index, field_text, names_in, type_text
+from generator.diff.compare.pair import Pair
 from generator.emit.text import quoted, value_text
 from generator.model import Field, Identifier, Leniency, Named, Presence, Type
 from generator.values import Value

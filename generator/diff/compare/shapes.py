@@ -6,7 +6,7 @@ Two definitions of equal shape read and write the same messages.
 from collections.abc import Mapping
 from typing import Any
 
-from generator.diff.index import Index, is_own, variant_key
+from generator.diff.compare.index import Index, is_own, variant_key
 from generator.emit.text import value_text
 from generator.model import (
     Advised,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from generator.diff.index import declaring
-from generator.diff.rules import RULES, Rule
+from generator.diff.compare.index import declaring
+from generator.diff.compare.rules import RULES, Rule
 
 
 @dataclass(frozen=True, slots=True)

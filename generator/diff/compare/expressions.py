@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generator.diff.index import NULL, Index, renamed_type, type_text
+from generator.diff.compare.index import NULL, Index, renamed_type, type_text
 from generator.lower.kinds import RANGES
 from generator.model import (
     Advised,

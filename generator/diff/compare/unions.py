@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from generator.diff.change import Place
-from generator.diff.index import Index, names_in, type_text, variant_key
-from generator.diff.pair import Pair
-from generator.diff.shapes import META, Shape, Shapes
+from generator.diff.compare.change import Place
+from generator.diff.compare.index import Index, names_in, type_text, variant_key
+from generator.diff.compare.pair import Pair
+from generator.diff.compare.shapes import META, Shape, Shapes
 from generator.emit.text import quoted
 from generator.model import CatchAll, Named, Struct, Union
 

@@ -32,9 +32,9 @@ The document is one object; keys are added in later versions, but never renamed 
 import json
 from typing import Any
 
-from generator.diff.change import Change
-from generator.diff.report import Comparison
-from generator.diff.rules import EFFECTS
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison
+from generator.diff.compare.rules import EFFECTS
 
 FORMAT = 1
 

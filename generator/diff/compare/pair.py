@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from generator.diff.change import Log
-from generator.diff.index import Index
-from generator.diff.kinds import Kinds
-from generator.diff.shapes import Shapes
+from generator.diff.compare.change import Log
+from generator.diff.compare.expressions import Kinds
+from generator.diff.compare.index import Index
+from generator.diff.compare.shapes import Shapes
 from generator.values import Value, renamed
 
 

@@ -8,8 +8,8 @@ apart, all of them; else none is called a rename, for a guess would be worse tha
 from collections import defaultdict
 from collections.abc import Mapping
 
-from generator.diff.index import Index, declaring, names_in, variant_key
-from generator.diff.shapes import Shape, Shapes, weight
+from generator.diff.compare.index import Index, declaring, names_in, variant_key
+from generator.diff.compare.shapes import Shape, Shapes, weight
 from generator.model import Alias, CatchAll, Definition, Named, Struct, Type, Union
 
 ENOUGH = 3
