@@ -1,7 +1,7 @@
-"""Default values as data: small trees, which `emit/text.py` alone writes as Python.
+"""Default values as data: small trees, independent of Python source text.
 
-Nothing here knows Python source text. Who needs the classes that a value refers to walks the tree with `names_in`; who
-compares two modules with renamed classes maps it with `renamed`.
+Only `emit/text.py` writes a value as Python. `names_in` lists the classes that a value refers to, for ordering and
+imports; `renamed` maps them to new names, for comparing two modules.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from typing import cast
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A text, a number, a boolean or null.
+    """A string, a number, a boolean or null.
 
-    `newtype` names the `NewType` of a text that has a type of its own, such as a session id.
+    `newtype` is the `NewType` of a string that has one, such as a session id.
     """
 
     value: str | int | float | bool | None
@@ -37,7 +37,7 @@ class ListValue:
 
 @dataclass(frozen=True, slots=True)
 class MapValue:
-    """An object that is used as a map, as its pairs in order."""
+    """An object used as a map: its entries in order."""
 
     entries: tuple[tuple[str, "Value"], ...] = ()
 
@@ -54,12 +54,12 @@ Value = Literal | MemberOf | ListValue | MapValue | New
 
 
 def is_mutable(value: Value) -> bool:
-    """Say whether every object needs a value of its own, because one could be changed in place."""
+    """Return whether a value can be changed in place, so that each object needs its own."""
     return isinstance(value, ListValue | MapValue | New)
 
 
 def names_in(value: Value) -> Iterator[str]:
-    """List the classes that a value refers to, each as often as it does."""
+    """List the classes that a value refers to, each as often as it occurs."""
     match value:
         case Literal(newtype=name):
             yield from [name] if name is not None else []
@@ -78,7 +78,7 @@ def names_in(value: Value) -> Iterator[str]:
 
 
 def renamed(value: Value, names: Mapping[str, str]) -> Value:
-    """Put new names for old ones into a value."""
+    """Replace old class names by new ones; strings and keys stay as they are."""
 
     def pairs(found: tuple[tuple[str, Value], ...]) -> tuple[tuple[str, Value], ...]:
         return tuple((key, renamed(item, names)) for key, item in found)
@@ -97,7 +97,7 @@ def renamed(value: Value, names: Mapping[str, str]) -> Value:
 
 
 def of_json(raw: object) -> Value:
-    """Give a JSON value as it is, for a place that takes any."""
+    """Convert a JSON value of any type."""
     match raw:
         case list():
             return ListValue(tuple(of_json(item) for item in cast("list[object]", raw)))

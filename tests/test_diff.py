@@ -174,7 +174,7 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("old", "fmt", "message"),
     [
-        ("nowhere", "text", "'nowhere' is no file, no folder and no git revision of this project (hint: a lock"),
+        ("nowhere", "text", "'nowhere' is not a file, a folder or a git revision of this project (hint: a lock"),
         ("", "text", "'' is no file, no folder and no git revision"),
         ("--help", "text", "'--help' is no file, no folder and no git revision"),
         ("empty", "text", "empty: holds no schema (hint: v1/schema.json, schema/v1/… or schema.json)"),

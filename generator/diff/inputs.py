@@ -200,7 +200,7 @@ def _revision(argument: str, root: Path) -> Input:
         sha = git_line(root, "rev-parse", "--verify", "--quiet", f"{argument}^{{commit}}")
     if sha is None:
         raise GeneratorError(
-            f"{argument!r} is no file, no folder and no git revision of this project",
+            f"{argument!r} is not a file, a folder or a git revision of this project",
             hint="a lock, a folder with v1/ and v2/, a schema file, or a revision such as HEAD~1",
         )
     commit = sha

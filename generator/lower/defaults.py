@@ -1,4 +1,4 @@
-"""Default values: from the JSON of the schema, by the type of the field, to the values of `values.py`."""
+"""Default values: JSON values of the schema become the values of `values.py`, according to the type of the field."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def default_value(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Value:
-    """Give a JSON value as a value of a type; one that the type does not take is an error."""
+    """Convert a JSON value to a value of a type; a mismatch is an error."""
     match kind:
         case Plain(name="Any"):
             return of_json(raw)
@@ -57,7 +57,7 @@ def default_value(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Value:
 
 
 def _named_value(low: "Lowering", name: str, raw: Any, pointer: str) -> Value:
-    """Give a JSON value as a value of a definition."""
+    """Convert a JSON value to a value of a definition."""
     match low.lowered(name):
         case Enumeration(members=members):
             for member in members:
@@ -73,7 +73,7 @@ def _named_value(low: "Lowering", name: str, raw: Any, pointer: str) -> Value:
 
 
 def _new(low: "Lowering", name: str, raw: Any, pointer: str) -> New:
-    """Give a JSON object as an instance of a class; properties that have their own defaults' values are left out."""
+    """Convert a JSON object to an instance of a class; properties equal to their own defaults are left out."""
     node = low.context.schema.definitions.get(name)
     if node is None or not is_object(raw) or not low.is_struct(name):
         raise low.context.fail(pointer, f"a default of the type {name} cannot be written", "see lower/defaults.py")
@@ -96,7 +96,7 @@ def _new(low: "Lowering", name: str, raw: Any, pointer: str) -> New:
 
 
 def _is_plain(name: str, raw: Any) -> bool:
-    """Say whether a JSON value is of one of the types that stand for themselves; an integer is a float, too."""
+    """Return whether a JSON value matches a built-in type; an integer also matches `float`."""
     if name == "None":
         return raw is None
     return type(raw).__name__ == name or (name == "float" and type(raw) is int)
@@ -108,7 +108,7 @@ def _is_in_range(kind: Integer, raw: int) -> bool:
 
 
 def _has_type(kind: Type, raw: Any) -> bool:
-    """Say whether an option of a union of scalars takes the JSON type of a value."""
+    """Return whether an option of a union of scalars accepts the JSON type of a value."""
     match kind:
         case Plain(name=name):
             return type(raw).__name__ == name or (name == "None" and raw is None)

@@ -111,7 +111,7 @@ def _fields_on(start: Definition | None, path: str, known: Mapping[str, Definiti
 
 
 def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
-    """Give the value that advertises the end of a path; None where a class on the way has other required fields."""
+    """Return the value that advertises the end of a path; None if a class on the path has other required fields."""
     for number, entry in enumerate(path):
         kind = _unwrapped(entry.kind, known)
         if isinstance(kind, Named):
