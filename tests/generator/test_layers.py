@@ -11,6 +11,7 @@ from tests.support import ROOT
 LAYERS = (
     "errors",
     "engine",
+    "values",
     "model",
     "source",
     "read",
