@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import GeneratorError, stale
+from generator.jsonutil import is_array, is_object
 from generator.overrides import STABLE_OF
-from generator.source import ROOT, Source, is_array, is_object, read_bytes
+from generator.source import ROOT, Source, read_bytes
 
 FOLDER = "schema/docs"
 SHARED = "shared"

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import GeneratorError, stale
+from generator.jsonutil import is_array, is_object
 from generator.read import Schema
-from generator.source import ROOT, Source, is_array, is_object, read_bytes
+from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
 KINDS = ("patch", "default", "unknown_member", "renamed", "capabilities")

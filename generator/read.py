@@ -10,7 +10,8 @@ from typing import Any
 
 from generator.engine import SchemaObject, typed
 from generator.errors import GeneratorError, child
-from generator.source import Source, definitions_of, is_array, is_object
+from generator.jsonutil import is_array, is_object
+from generator.source import Source, definitions_of
 
 
 class Shape(StrEnum):

@@ -10,6 +10,7 @@ from tests.support import ROOT
 
 LAYERS = (
     "errors",
+    "jsonutil",
     "engine",
     "model",
     "source",

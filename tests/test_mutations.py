@@ -14,8 +14,9 @@ import pytest
 
 from generator import emit
 from generator.errors import GeneratorError
+from generator.jsonutil import is_array, is_object
 from generator.pipeline import generate_single
-from generator.source import LOCK, is_array, is_object, load_lock
+from generator.source import LOCK, load_lock
 from tests.support import CASES, ROOT, meta_of
 
 Path_ = tuple[str | int, ...]

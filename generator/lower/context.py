@@ -5,11 +5,11 @@ from typing import Any, cast
 
 from generator.engine import SchemaObject
 from generator.errors import GeneratorError, child
+from generator.jsonutil import is_array, is_object
 from generator.model import Definition
 from generator.names import Names
 from generator.overrides import Overrides
 from generator.read import Schema
-from generator.source import is_array, is_object
 
 Node = SchemaObject | bool
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from generator.errors import child
+from generator.jsonutil import is_array, is_object
 from generator.lower.alternatives import expand
 from generator.lower.context import Node, default_of
 from generator.lower.kinds import RANGES, kind_of, resolve
@@ -22,7 +23,6 @@ from generator.model import (
     Type,
 )
 from generator.names import field_of
-from generator.source import is_array, is_object
 
 if TYPE_CHECKING:
     from generator.lower.definitions import Lowering
