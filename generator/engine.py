@@ -18,7 +18,7 @@ from datamodel_code_generator.reference import EnumFieldNameResolver, FieldNameR
 
 from generator.errors import GeneratorError
 
-__all__ = ["SchemaObject", "camel", "field_name", "format_code", "member_name", "number", "typed"]
+__all__ = ["SchemaObject", "camel", "changed", "field_name", "format_code", "member_name", "number", "typed"]
 
 SchemaObject = JsonSchemaObject
 
@@ -27,8 +27,14 @@ _MEMBERS = EnumFieldNameResolver(capitalise_enum_members=True, use_subclass_enum
 
 
 def typed(raw: dict[str, Any]) -> SchemaObject:
-    """Turn one raw schema into its typed form; keywords it does not model stand in `extras`."""
+    """Turn one raw schema into its typed form; keywords that it does not model are in `extras`."""
     made: SchemaObject = SchemaObject.model_validate(raw)
+    return made
+
+
+def changed(node: SchemaObject, keywords: dict[str, Any]) -> SchemaObject:
+    """Copy a schema with other values of some keywords."""
+    made: SchemaObject = node.model_copy(update=keywords)
     return made
 
 
