@@ -8,43 +8,45 @@ from typing import Any, TypeGuard
 from generator.errors import GeneratorError, child
 
 DEEPEST = 100
-"""How many objects and arrays may stand in each other; upstream's files have about fifteen."""
+"""The deepest nesting of objects and arrays that is read; upstream's files have about fifteen levels."""
 LARGEST = 2**1000
-"""The largest integer, far beyond every format."""
+"""The largest integer that is read, far beyond every format."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Say whether a JSON value is an object."""
+    """Whether a JSON value is an object."""
     return isinstance(value, dict)
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
-    """Say whether a JSON value is an array."""
+    """Whether a JSON value is an array."""
     return isinstance(value, list)
 
 
 def digest(data: bytes) -> str:
-    """Give the SHA-256 of `data` in hexadecimal."""
+    """Return the SHA-256 of `data` in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def parse_object(data: bytes, shown: str) -> dict[str, Any]:
-    """Parse a JSON object; broken JSON, a key given twice and other values are errors."""
+    """Parse a JSON object; invalid JSON, a repeated key and any other value are errors."""
 
-    def no_number(text: str) -> Any:
+    def refuse_number(text: str) -> Any:
         raise GeneratorError(f"is not JSON: it has the number {text}", file=shown, hint="JSON has finite numbers only")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for key, value in pairs:
             if key in out:
-                raise GeneratorError(f"the key {key!r} stands twice in one object", file=shown, hint="keep one of them")
+                raise GeneratorError(
+                    f"the key {key!r} appears twice in one object", file=shown, hint="keep one of them"
+                )
             out[key] = value
         return out
 
     try:
         text = data.decode("utf-8")
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=no_number)
+        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse_number)
     except UnicodeDecodeError as why:
         raise GeneratorError(f"is not UTF-8: byte {why.start}", file=shown) from None
     except json.JSONDecodeError as why:
@@ -59,28 +61,28 @@ def parse_object(data: bytes, shown: str) -> dict[str, Any]:
         raise GeneratorError("has an integer of thousands of digits", file=shown, hint="is this a schema?") from None
     _check_values(value, shown)
     if not is_object(value):
-        raise GeneratorError("is not a JSON object", file=shown, hint="a schema file holds an object with `$defs`")
+        raise GeneratorError("is not a JSON object", file=shown, hint="a schema file is an object with `$defs`")
     return value
 
 
 def _check_values(value: Any, shown: str) -> None:
-    """Refuse what JSON allows and no schema needs, and what Python cannot take further, with its place."""
+    """Refuse values that JSON allows and no schema needs, or that Python cannot process, with their places."""
     waiting: list[tuple[Any, str, int]] = [(value, "", 0)]
     while waiting:
         found, pointer, depth = waiting.pop()
         if depth > DEEPEST:
-            # The place itself would be a line of its own.
+            # The pointer would be as long as the nesting is deep.
             raise GeneratorError("is nested too deeply", file=shown)
         problem = ""
-        if isinstance(found, str) and _is_broken(found):
-            problem = "has half of a surrogate pair"
+        if isinstance(found, str) and _has_lone_surrogate(found):
+            problem = "has a lone surrogate"
         elif isinstance(found, float) and not math.isfinite(found):
             problem = "has a number that is out of range"
         elif isinstance(found, int) and abs(found) > LARGEST:
             problem = "has an integer that is out of range"
         elif is_object(found):
-            broken = next((key for key in found if _is_broken(key)), None)
-            problem = "" if broken is None else f"has half of a surrogate pair in the key {broken!r}"
+            broken = next((key for key in found if _has_lone_surrogate(key)), None)
+            problem = "" if broken is None else f"has a lone surrogate in the key {broken!r}"
             waiting += [(v, child(pointer, k), depth + 1) for k, v in found.items()]
         elif is_array(found):
             waiting += [(v, child(pointer, i), depth + 1) for i, v in enumerate(found)]
@@ -88,5 +90,5 @@ def _check_values(value: Any, shown: str) -> None:
             raise GeneratorError(problem, file=shown, pointer=pointer)
 
 
-def _is_broken(text: str) -> bool:
+def _has_lone_surrogate(text: str) -> bool:
     return any("\ud800" <= c <= "\udfff" for c in text)

@@ -1,4 +1,4 @@
-"""Where schemas come from: the pinned files under `schema/` with their lock, or any one file.
+"""Where schemas come from: the pinned files under `schema/` with their lock, or any single file.
 
 Nothing here touches the network.
 """
@@ -30,12 +30,12 @@ EARLY: dict[str, tuple[str, str]] = {
     "v2": ("schema.v2.json", "meta.v2.json"),
     "v2_unstable": ("schema.v2.unstable.json", "meta.v2.unstable.json"),
 }
-"""The same in the layout of upstream's first releases; some had v1 so, and v2 in its folder already."""
+"""The same in the layout of upstream's first releases; some releases mix both layouts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One schema file, read: `file` is the name to show, `sha256` that of its bytes."""
+    """The content of one schema file: `file` is the name to print, `sha256` the digest of its bytes."""
 
     label: str
     file: str
@@ -59,7 +59,7 @@ class LockEntry:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What `schema/` was pinned to."""
+    """The upstream state that `schema/` is pinned to."""
 
     repository: str
     commit: str
@@ -67,10 +67,10 @@ class Lock:
     release: str
     files: tuple[LockEntry, ...]
     unverified: str = ""
-    """Why nobody can say that the files are those of the commit; empty where git has said it."""
+    """Why the files could not be compared with the commit; empty if git has compared them."""
 
     def to_json(self) -> str:
-        """Write the lock as it is stored."""
+        """Return the text of the lock file."""
         files = {
             e.path: {"upstream_path": e.upstream_path, "upstream_sha256": e.upstream_sha256, "sha256": e.sha256}
             for e in self.files
@@ -87,7 +87,7 @@ class Lock:
 
 
 def read_bytes(path: Path, shown: str) -> bytes:
-    """Read a file or say in one line why not."""
+    """Read a file; failure is a one-line error."""
     try:
         return path.read_bytes()
     except OSError as why:
@@ -96,7 +96,7 @@ def read_bytes(path: Path, shown: str) -> bytes:
 
 
 def read_if_there(path: Path) -> bytes | None:
-    """Read a file, or give None where there is none."""
+    """Read a file, or return None if it does not exist."""
     return read_bytes(path, str(path)) if path.is_file() else None
 
 
@@ -115,9 +115,9 @@ def load_lock(root: Path = ROOT) -> Lock:
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`")
     known = {name for pair in LABELS.values() for name in pair}
     for unknown in sorted({e.path for e in lock.files} - known):
-        raise GeneratorError(f"names {unknown!r}, which is no schema or meta file", file=shown, hint="see LABELS")
+        raise GeneratorError(f"lists {unknown!r}, which is not a schema or meta file", file=shown, hint="see LABELS")
     if not any(schema in {e.path for e in lock.files} for schema, _ in LABELS.values()):
-        raise GeneratorError("names no schema", file=shown, hint="write it anew with `pin`")
+        raise GeneratorError("lists no schema", file=shown, hint="write it anew with `pin`")
     return lock
 
 
@@ -154,7 +154,7 @@ def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:
 
 
 def load_single(path: Path, label: str, meta: Path | None = None) -> Source:
-    """Read any one schema file, and the meta file that goes with it if there is one."""
+    """Read any single schema file, and its meta file if one is given."""
     data = read_bytes(path, str(path))
     methods = parse_object(read_bytes(meta, str(meta)), str(meta)) if meta is not None else None
     raw = parse_object(data, str(path))
@@ -162,7 +162,7 @@ def load_single(path: Path, label: str, meta: Path | None = None) -> Source:
 
 
 def without_prose(raw: Any, *, keys_are_names: bool = False) -> Any:
-    """Copy a schema without its descriptions; a property that happens to be called `description` stays."""
+    """Copy a schema without its descriptions; a property with the name `description` stays."""
     if is_array(raw):
         return [without_prose(item) for item in raw]
     if not is_object(raw):
@@ -179,7 +179,7 @@ def without_prose(raw: Any, *, keys_are_names: bool = False) -> Any:
 
 
 def definitions_of(raw: dict[str, Any], file: str) -> dict[str, Any]:
-    """Give the schema's definitions."""
+    """Return the schema's definitions."""
     found = raw.get("$defs")
     if not is_object(found) or not found:
         raise GeneratorError("has no definitions", file=file, pointer=child("", "$defs"), hint="is this an ACP schema?")

@@ -13,7 +13,7 @@ def fold_tags(context: Context) -> dict[str, Tag]:
     """Find the payloads that carry a tag, by the names of their definitions."""
     refs = _count_refs(context)
     out: dict[str, Tag] = {}
-    for name in context.schema.names:  # an inline union has names of its own, which do not depend on its payloads' use
+    for name in context.schema.names:  # the variants of an inline union are named after it, and leave payloads untagged
         node = context.definition(name)
         if name in context.routing or node.properties or node.allOf:
             continue
