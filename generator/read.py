@@ -243,9 +243,19 @@ class _Reader:
                 self.check(value, child(pointer, keyword, index), frozenset({"x-docs-ignore"}))
             if keyword in schema and not schema[keyword]:
                 raise self.fail(child(pointer, keyword), "an empty list of alternatives")
+        for index, value in enumerate(schema.get("allOf", [])):
+            if not is_object(value) or "$ref" not in value:
+                place = child(pointer, "allOf", index)
+                raise self.fail(place, "allOf may list references only", "give the part a definition")
         for keyword in ("items", "not", "additionalProperties"):
             if keyword in schema and schema[keyword] is not False:
                 self.check(schema[keyword], child(pointer, keyword), frozenset({"x-docs-ignore"}))
+        if is_object(schema.get("additionalProperties")) and ("properties" in schema or "allOf" in schema):
+            raise self.fail(
+                child(pointer, "additionalProperties"),
+                "a schema of additional properties beside declared ones",
+                "only `true` is supported there",
+            )
         if schema.get("additionalProperties") is False:
             raise self.fail(
                 child(pointer, "additionalProperties"),
