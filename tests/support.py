@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from generator.jsonutil import is_array, is_object
 from generator.manifest import update
 from generator.pipeline import generate_single
-from generator.source import is_array, is_object
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "cases"

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from generator.errors import GeneratorError, child
-from generator.lower.context import Context, definition_refs, text_of
+from generator.jsonutil import is_object
+from generator.lower.context import Context
+from generator.lower.nodes import definition_refs, text_of
 from generator.model import Envelope, Method, Routing
 from generator.names import envelope_name
-from generator.source import Source, definitions_of, is_object
+from generator.source import Source, definitions_of
 
 KINDS = ("Request", "Notification", "Response", "OutgoingMessage")
 SENDERS = ("Agent", "Client", "Proxy")

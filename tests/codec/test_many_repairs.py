@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from acp_msgspec import v1, v2
 
-from generator.source import is_array, is_object
+from generator.jsonutil import is_array, is_object
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import LABELS, ROUTING, Schema
 

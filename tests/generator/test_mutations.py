@@ -14,8 +14,9 @@ import pytest
 
 from generator import emit
 from generator.errors import GeneratorError
+from generator.jsonutil import is_array, is_object
 from generator.pipeline import generate_single
-from generator.source import LOCK, is_array, is_object, load_lock
+from generator.source import LOCK, load_lock
 from tests.support import CASES, ROOT, meta_of
 
 Path_ = tuple[str | int, ...]
@@ -165,10 +166,10 @@ def _dumps(value: Any) -> str:
         ('{"default": [0, -1e999]}', "#/default/1: has a number that is out of range"),
         (f'{{"maximum": {"9" * 5000}}}', "has an integer of thousands of digits"),
         (f'{{"maximum": {"9" * 400}}}', "#/maximum: has an integer that is out of range"),
-        ('{"description": "\\ud800"}', "#/description: has half of a surrogate pair"),
-        ('{"\\udc00": {}}', "has half of a surrogate pair in the key"),
+        ('{"description": "\\ud800"}', "#/description: has a lone surrogate"),
+        ('{"\\udc00": {}}', "has a lone surrogate in the key"),
         ('\ufeff{"type": "string"}', "is not JSON: Unexpected UTF-8 BOM"),
-        ('{"type": "string", "type": "string"}', "the key 'type' stands twice in one object"),
+        ('{"type": "string", "type": "string"}', "the key 'type' appears twice in one object"),
     ],
 )
 def test_json_that_is_none(text: str, message: str, tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from generator.diff.inputs import load
 from generator.errors import GeneratorError
+from generator.jsonutil import digest
 from generator.pin import pin
 from generator.pipeline import generate_pinned
-from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
+from generator.source import LABELS, load_lock, load_pinned, without_prose
 from tests.support import ROOT, meta_of
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

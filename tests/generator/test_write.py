@@ -12,8 +12,8 @@ import pytest
 from generator import manifest
 from generator import write as writing
 from generator.errors import GeneratorError
+from generator.jsonutil import digest
 from generator.manifest import FILE, Output, update
-from generator.source import digest
 from generator.write import Changes, compare_or_write
 from tests.support import ROOT
 
