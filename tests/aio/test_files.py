@@ -13,10 +13,11 @@ from typing import Any
 import acp_msgspec as acp
 import pytest
 from acp_msgspec import aio, v1
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.aio.support import RawPeer, run
+from tests.examples import examples
 
 PATHS: Any = __import__("acp_msgspec.aio._paths", fromlist=["x"])
 SECRET = "not for agents"
@@ -237,7 +238,7 @@ def test_links_that_stay_inside_are_followed(root: Path) -> None:
 NAMES = st.sampled_from(["..", ".", "", "sub", "a.txt", "up", "away", "folder", "beside", "secret", "root", "rootless"])
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(NAMES, max_size=8), write=st.booleans())
 def test_no_path_leads_out(linked: Path, parts: list[str], write: bool) -> None:
     files = aio.Files(linked)
@@ -253,6 +254,7 @@ def test_no_path_leads_out(linked: Path, parts: list[str], write: bool) -> None:
 
 
 @pytest.mark.parametrize("what", ["a folder and a link", "two links"])
+@pytest.mark.slow
 def test_links_that_are_swapped_meanwhile(what: str, tmp_path: Path) -> None:
     root = made(tmp_path)
     place, mine = root / "place", root / "mine"
@@ -458,6 +460,7 @@ BUDGET: Any = __import__("acp_msgspec.aio._budget", fromlist=["x"])
 
 
 @given(st.text() | st.text(st.characters(max_codepoint=127)), st.integers(1, 5))
+@pytest.mark.slow
 def test_the_size_of_a_text_as_json(text: str, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BUDGET, "_CHUNK", chunk)

@@ -55,6 +55,7 @@ def test_echo() -> None:
     run(talk())
 
 
+@pytest.mark.slow
 def test_bridge() -> None:
     bridge = subprocess.Popen(
         _command("bridge", "--port", "0", "--token", "t", *_command("echo_agent")),
@@ -80,6 +81,7 @@ def test_bridge() -> None:
 
 
 @pytest.mark.parametrize(("answer", "text"), [("y", "bye world\n"), ("n", "hello world\n")])
+@pytest.mark.slow
 def test_the_client_edits_a_file_with_leave(answer: str, text: str, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("hello world\n", encoding="utf-8")
@@ -100,6 +102,7 @@ def test_the_client_edits_a_file_with_leave(answer: str, text: str, tmp_path: Pa
     assert ("is edited" if answer == "y" else "stays as it is") in client.stdout
 
 
+@pytest.mark.slow
 def test_the_client_shows_what_it_asks_about(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("one\n", encoding="utf-8")
@@ -120,6 +123,7 @@ def test_the_client_shows_what_it_asks_about(tmp_path: Path) -> None:
     assert client.stdout.index("+three") < client.stdout.rindex("(y)es")
 
 
+@pytest.mark.slow
 def test_the_client_cancels_a_turn() -> None:
     ours, theirs = pty.openpty()  # rich draws in a terminal only
     client = subprocess.Popen(
@@ -149,6 +153,7 @@ def test_the_client_cancels_a_turn() -> None:
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_what_does_not_start_is_one_line() -> None:
     client = subprocess.run(
         _command("terminal_client", "/no/such/agent"), env=ENV, capture_output=True, text=True, timeout=60, check=False

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from generator.errors import GeneratorError
 from generator.pin import pin
 from generator.pipeline import generate_pinned
 from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
+from tests.generator.command import generator
 from tests.support import ROOT, meta_of
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -195,6 +195,7 @@ def test_doing_without(upstream: Path, tmp_path: Path) -> None:
         pin(str(ROOT / "templates"), COMMIT, None, tmp_path / "other")
 
 
+@pytest.mark.slow
 def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     checkout.mkdir()
@@ -206,6 +207,7 @@ def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("old", [("v1", "v2"), ("v1",), ("v2",)])
+@pytest.mark.slow
 def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...]) -> None:
     """For a while v2 lay beside v1 under names of its own, and the packages had v1 as of old and v2 in its folder."""
     folder = tmp_path / "checkout" / "schema"
@@ -328,12 +330,6 @@ def test_a_bump_stops_before_it_pins(state: str, message: str, tmp_path: Path) -
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "generator", "pin", upstream, "--commit", "HEAD~1"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = generator("pin", upstream, "--commit", "HEAD~1")
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr == "error: --commit 'HEAD~1' is no commit (hint: 7 to 40 hexadecimal digits)\n"

@@ -34,9 +34,10 @@ from acp_msgspec.state import (
     UnknownKept,
     UnknownView,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import SLOW, examples
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import Schema
 from tests.oracle.strategies import strategy
@@ -122,7 +123,7 @@ def steps(draw: st.DrawFn, label: str) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("label", LABELS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@examples(150, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_same_as_the_model(label: str, data: st.DataObject) -> None:
     state, model = SessionState(), Model()
@@ -144,7 +145,7 @@ def test_same_as_the_model(label: str, data: st.DataObject) -> None:
     assert state.snapshot is state.snapshot
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     parts=st.lists(
         st.tuples(st.sampled_from([Chunk, Thought, UserChunk]), st.sampled_from([None, "a", "b"]), st.text())

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import LABELS, ROUTING, Schema
 from tests.support import ROOT, golden
@@ -604,7 +605,7 @@ def test_every_message_of_every_schema(
     assert inspect.text(*lines).status in (0, 1)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(SCRAPS) | st.binary(max_size=12) | st.text(max_size=6).map(str.encode), max_size=30))
 def test_any_bytes_are_shown(inspect: Inspect, parts: list[bytes]) -> None:
     inspect.log.write_bytes(b"".join(parts))

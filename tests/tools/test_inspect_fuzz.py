@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.tools.inspect_support import CONVERSATION, Inspect
 
 LINES = CONVERSATION.read_bytes().splitlines()
@@ -79,9 +80,7 @@ def _mutated(draw: st.DrawFn) -> bytes:
     return b"\n".join(lines)
 
 
-FUZZ = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+FUZZ = examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @FUZZ

@@ -56,6 +56,7 @@ LOOK = """
 """
 
 
+@pytest.mark.browser
 def test_in_a_browser(inspect: Inspect) -> None:
     page, text = _made(inspect, log=CONVERSATION)
     assert not re.search(r"(src|href|url)\s*[=(]", text.partition("<body>")[0])
@@ -97,6 +98,7 @@ def test_in_a_browser(inspect: Inspect) -> None:
     assert seen["wide"]
 
 
+@pytest.mark.browser
 def test_filters(inspect: Inspect) -> None:
     page, _ = _made(inspect, log=CONVERSATION)
     pressed = browse(
@@ -137,6 +139,7 @@ def test_filters(inspect: Inspect) -> None:
     assert opened == [51, ["row run agent", "l13"]]
 
 
+@pytest.mark.browser
 def test_sessions_can_be_chosen(inspect: Inspect) -> None:
     inspect.log.write_text("\n".join((prompt(1, "a,b"), prompt(2, "c"), prompt(3, "a,b"))), encoding="utf-8")
     page, _ = _made(inspect)
@@ -146,6 +149,7 @@ def test_sessions_can_be_chosen(inspect: Inspect) -> None:
     assert browse(page, "return rows();", address) == chosen
 
 
+@pytest.mark.browser
 def test_nothing_in_a_log_runs(inspect: Inspect) -> None:
     folder = inspect.log.parent / "a<b>&'"
     folder.mkdir()

@@ -12,6 +12,8 @@ import pytest
 
 from tests.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 PIP = ["-m", "pip", "--disable-pip-version-check"]
 LINE = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"},"messageId":5}'
 USE = f"""

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("datamodel-code-generator", "hypothesis", "jinja2", "pytest", "rich", "ruff", "trustme", "typer",
-          "websockets")  # fmt: skip
+NEEDED = ("datamodel-code-generator", "hypothesis", "jinja2", "pytest", "pytest-xdist", "rich", "ruff", "trustme",
+          "typer", "websockets")  # fmt: skip
 """What the tests above import beside msgspec; the versions are those of requirements-dev.txt."""
 TESTS = {
     "aio": ("cancel", "handlers", "handshake", "order", "plain", "turns"),
@@ -108,7 +108,16 @@ def run(python: Interpreter, msgspec: str, folder: Path) -> bool:
     print(f"Python {python.shown}, msgspec {msgspec}:", flush=True)
     inside = environment(python, msgspec, folder)
     files = chosen_files()
-    command: list[str | Path] = [inside, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", *files]
+    command: list[str | Path] = [
+        inside,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--numprocesses=auto",
+        "--tb=short",
+        *files,
+    ]
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "PYTHONPATH"))}
     done = subprocess.run(command, cwd=ROOT, env={**clean, "PYTHONDONTWRITEBYTECODE": "1"}, check=False)
     return done.returncode == 0
