@@ -20,7 +20,7 @@ from tests.examples import examples
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import Schema
 from tests.page_support import Page, shown_in_browser
-from tests.state.test_state import LABELS, MODULES
+from tests.state.support import LABELS, MODULES
 from tests.support import CASES, golden
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

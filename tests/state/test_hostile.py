@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from tests.examples import SLOW, examples
 from tests.oracle.strategies import JSON, Strategy, strategy
-from tests.state.test_state import LABELS, MODULES
+from tests.state.support import LABELS, MODULES
 from tests.support import raw_schema
 
 CALM = examples(150, suppress_health_check=SLOW)

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from tests.oracle.strategies import JSON, strategy
-from tests.state.test_state import MODULES
+from tests.state.support import MODULES
 from tests.support import same
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)

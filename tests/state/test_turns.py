@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from tests.state.test_state import LABELS, MODULES
+from tests.state.support import LABELS, MODULES
 
 S1 = "s1"
 

@@ -34,11 +34,6 @@ TRIED = 200
 """How often something that must come is waited for, half a second each time."""
 
 
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
-
-
 def _on_terminal(arguments: list[str], out: int | None = None, **environment: str) -> tuple[int, str]:
     """Run the command on a terminal of 100 columns; with `out`, its standard output goes there instead."""
     ours, theirs = pty.openpty()

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,11 +36,6 @@ NASTY = [
 """Values that some part of a reader may choke on."""
 NOISE = [b"{", b"}", b"[", b"]", b",", b'"', b"\\", b"\n", b"\r", b"\x1b[31m", b"->", b"<-", b"msg=", b" (12 ms)", b"'"]
 VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d+(?:\.\d+)?|true|false|null')
-
-
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
 
 
 def _survives(inspect: Inspect, data: bytes) -> None:

@@ -14,11 +14,6 @@ from tests.tools.inspect_support import CONVERSATION, DIFFS, Inspect, browse, ch
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>\"'`&lt;\u2028\u202e\x1b]]>--><b>"
 
 
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
-
-
 def _made(inspect: Inspect, *options: str, log: Path | None = None) -> tuple[Path, str]:
     page = inspect.log.with_name("page.html")
     done = inspect(str(log or inspect.log), "--html", str(page), *options)
