@@ -96,9 +96,14 @@ def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.Mo
     )
     Path("use.py").write_text("from copied import aio\nprint(aio.Connection)\n", encoding="utf-8")
     Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")
-    # The modules of a copy are checked where copies are: tests/tools/test_vendor.py.
+    # What could name the schema that is missing; the modules of the schemas themselves import none of each other.
+    parts = sorted(
+        str(path) for path in Path("copied").iterdir() if path.suffix == ".py" or path.name in ("aio", "state")
+    )
     for checker in (["pyright", "--pythonpath", sys.executable], ["mypy", "--strict"]):
-        ran = subprocess.run([sys.executable, "-m", *checker, "use.py"], capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            [sys.executable, "-m", *checker, "use.py", *parts], capture_output=True, text=True, check=False
+        )
         assert ran.returncode == 0, ran.stdout
 
 
