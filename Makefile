@@ -46,19 +46,19 @@ mypy: $(STAMP)
 drift: $(STAMP) ## Compare generated/ with what the generator writes.
 	@$(PY) -m generator generate --check
 
-check: $(STAMP) ## Lint, type check and compare, side by side: about MINCHECK.
+check: $(STAMP) ## Lint, type check and compare, side by side: about a minute.
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pyright mypy drift lint
 
-unit: $(STAMP) ## Run the quick tests of every area, without browser, network and many processes: about MINUNIT.
+unit: $(STAMP) ## Run the quick tests of every area, without browser, network and many processes: under a minute.
 	@HYPOTHESIS_PROFILE=unit $(PYTEST) -m "not slow and not browser and not network"
 
-test: $(STAMP) ## Run the checks and all tests: about MINTEST on two cores.
-	@echo "1/3 ruff, pyright, mypy, and generated/ against the generator: about MINCHECK"
+test: $(STAMP) ## Run the checks and all tests: about four minutes on two cores.
+	@echo "1/3 ruff, pyright, mypy, and generated/ against the generator: about a minute"
 	@$(MAKE) --no-print-directory check
-	@echo "2/3 the tools of the documentation and the SDKs of others: nothing to do, but a minute the first time"
+	@echo "2/3 the tools of the documentation and the SDKs of others: installed once, in about two minutes"
 	@$(PY) docs/build.py --tools-only
 	@$(PY) -m tests.interop.install --soft
-	@echo "3/3 all tests, on all cores: about MINTESTS"
+	@echo "3/3 all tests, on all cores: about three minutes on two"
 	@$(PYTEST)
 
 minimum: $(STAMP) ## Test the package on the oldest msgspec that it allows.

@@ -1,4 +1,4 @@
-"""What holds for all tests: how many examples Hypothesis tries where a test does not say it, and no deadline for one."""
+"""What holds for all tests: no example of Hypothesis has a deadline, and where a test names no number, there are 100."""
 
 from hypothesis import settings
 
