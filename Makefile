@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # All cores; a test that is waiting goes to the worker that has nothing left to do. Goldens are refreshed one by one.
 WORKERS := $(if $(ACP_REFRESH),0,auto)
 PYTEST := $(PY) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
+# What runs side by side prints one after the other, where make can (4.0 and newer).
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Most tests start programs of ours; what one of them has compiled, the next need not compile again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -47,7 +49,7 @@ drift: $(STAMP) ## Compare generated/ with what the generator writes.
 	@$(PY) -m generator generate --check
 
 check: $(STAMP) ## Lint, type check and compare, side by side: about a minute.
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pyright mypy drift lint
+	@$(MAKE) --no-print-directory --jobs=2 $(SYNC) pyright mypy drift lint
 
 unit: $(STAMP) ## Run the quick tests of every area, without browser, network and many processes: under a minute.
 	@HYPOTHESIS_PROFILE=unit $(PYTEST) -m "not slow and not browser and not network"

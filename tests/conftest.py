@@ -1,4 +1,4 @@
-"""What holds for all tests: no example of Hypothesis has a deadline, and where a test names no number, there are 100."""
+"""What holds for all tests: examples of Hypothesis have no deadline, and where a test names no number, there are 100."""
 
 from hypothesis import settings
 
