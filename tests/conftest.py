@@ -1,4 +1,7 @@
-"""What holds for all tests: examples of Hypothesis have no deadline, and where a test names no number, there are 100."""
+"""What holds for all tests.
+
+An example of Hypothesis has no deadline, as other programs may hold it up; a test that names no number tries 100.
+"""
 
 from hypothesis import settings
 
