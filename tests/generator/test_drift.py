@@ -14,14 +14,9 @@ from generator.errors import GeneratorError
 from generator.manifest import update
 from generator.pipeline import Generated, Step, generate_pinned
 from tests.generator.command import generator, generator_process
-from tests.support import ROOT, generate_case, raw_schema
+from tests.support import ROOT, generate_case, raw_schema, tree
 
 pytestmark = pytest.mark.slow
-
-
-def _tree(folder: Path) -> dict[str, bytes]:
-    files = (p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +29,7 @@ def _tree(folder: Path) -> dict[str, bytes]:
 def test_same_bytes_in_a_fresh_process(environment: dict[str, str], tmp_path: Path) -> None:
     run = generator_process("generate", "--out", tmp_path / "made", cwd=tmp_path, **environment)
     assert run.returncode == 0, run.stderr
-    assert _tree(tmp_path / "made") == _tree(ROOT / "generated")
+    assert tree(tmp_path / "made") == tree(ROOT / "generated")
 
 
 @pytest.mark.parametrize("label", ["v1", "v2_unstable"])
@@ -62,7 +57,7 @@ def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
     types.write_text(types.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     (out / "acp_msgspec" / "v1" / "left_over.py").write_text("", encoding="utf-8")
     (out / "acp_msgspec" / "py.typed").unlink()
-    before = _tree(out)
+    before = tree(out)
     run = generator("generate", "--check", "--out", out)
     assert run.returncode == 1
     assert {
@@ -72,16 +67,16 @@ def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
     } <= set(run.stdout.splitlines())
     assert run.stderr.count("\n") == 1
     assert "python -m generator generate" in run.stderr
-    assert _tree(out) == before
+    assert tree(out) == before
     run = generator("generate", "--out", out)
     assert run.returncode == 0
     assert "kept: acp_msgspec/v1/left_over.py (not written by `generate`)\nwrote 2 changes\n" in run.stdout
     (out / "acp_msgspec" / "v1" / "left_over.py").unlink()
-    assert _tree(out) == _tree(ROOT / "generated")
+    assert tree(out) == tree(ROOT / "generated")
 
 
 def test_a_changed_schema_file_is_refused(tmp_path: Path) -> None:
-    for path, data in _tree(ROOT / "schema").items():
+    for path, data in tree(ROOT / "schema").items():
         (tmp_path / "schema" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "schema" / path).write_bytes(data)
     made = generate_pinned(lambda _: None, tmp_path)

@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from tests.page_support import Page
-from tests.tools.inspect_support import CONVERSATION, DIFFS, Inspect, browse, chunk, message, prompt, tool_call, update
+from tests.tools.inspect_support import (
+    CONVERSATION,
+    DIFFS,
+    Inspect,
+    browse,
+    browse_each,
+    chunk,
+    message,
+    prompt,
+    tool_call,
+    update,
+)
 
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>\"'`&lt;\u2028\u202e\x1b]]>--><b>"
 
@@ -128,9 +139,14 @@ def test_filters(inspect: Inspect) -> None:
         "open": 55,
         "folded": 0,
     }
-    assert browse(page, "return rows();", "#kind=error%2Cbroken&text=refuse") == []
-    assert browse(page, "return rows();", "#from=client&kind=notification") == ["l46"]
-    opened = browse(page, "return [rows().length, all('.row[open]').map((row) => row.id || row.className)];", "#l13")
+    by_text, by_sender, opened = browse_each(
+        page,
+        ("return rows();", "#kind=error%2Cbroken&text=refuse"),
+        ("return rows();", "#from=client&kind=notification"),
+        ("return [rows().length, all('.row[open]').map((row) => row.id || row.className)];", "#l13"),
+    )
+    assert by_text == []
+    assert by_sender == ["l46"]
     assert opened == [51, ["row run agent", "l13"]]
 
 
