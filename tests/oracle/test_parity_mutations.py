@@ -21,6 +21,8 @@ from tests.oracle.schema_walk import (
     read_json,
 )
 
+pytestmark = pytest.mark.slow
+
 
 class Mutation(NamedTuple):
     """A change at one place of a definition, which the walk must notice."""
