@@ -115,10 +115,10 @@ def _shape(definition: Definition) -> str:
         case Alias():
             return "another name for a type"
         case Union(tag_field=key, others=others, fallbacks=fallbacks):
-            tag = f"with the tag {key!r}" if key else "without a tag, tried in order"
+            by = f"with the tag {key!r}" if key else "without a tag, tried in order"
             ends = ["open to other tags"] if others else []
             ends += ["then untagged fallbacks"] if fallbacks and key else []
-            return ", ".join([f"union {tag}", *ends])
+            return ", ".join([f"union {by}", *ends])
         case _:
             return "object"
 

@@ -25,6 +25,8 @@ from generator.overrides import load_overrides
 from generator.read import read_schema
 from generator.source import load_pinned
 
+pytestmark = pytest.mark.slow
+
 SOURCES = {s.label: s for s in load_pinned()[0]}
 
 
