@@ -4,7 +4,7 @@ import difflib
 from dataclasses import dataclass
 
 from generator.docs import load_docs
-from generator.emit import emit_definition
+from generator.emit import write_definition
 from generator.emit.text import Writer
 from generator.errors import GeneratorError
 from generator.lower import lower
@@ -67,7 +67,7 @@ def explain(source: Source, name: str) -> Explained:
         title=f"{source.label}.{name}",
         facts=tuple(_facts(definition, module, source)),
         fields=tuple(_field(name, f, overrides) for f in getattr(definition, "fields", ())),
-        code=emit_definition(definition, load_docs(source)),
+        code=write_definition(definition, load_docs(source)),
     )
 
 

@@ -233,14 +233,27 @@ class Envelope:
     is_request: bool
 
 
+class RoutingKind(Enum):
+    """Which messages a routing definition lists."""
+
+    REQUESTS = auto()
+    NOTIFICATIONS = auto()
+    RESPONSES = auto()
+    PROTOCOL_LEVEL = auto()
+    """Notifications that either side may send."""
+    OUTGOING = auto()
+    """Messages of every kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """One routing definition: what one side sends of one kind."""
+    """One routing definition: the messages of one kind that `sender` sends; "protocol" stands for either side."""
 
     name: str
     pointer: str
+    sender: str
+    kind: RoutingKind
     envelopes: tuple[str, ...]
-    responses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +288,120 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
+class Coroutine:
+    """A request or notification as emitted code sees it: one side sends it, and the other side handles it."""
+
+    name: str
+    method: str
+    params: str
+    envelope: str
+    is_request: bool
+    result: str | None = None
+    """The type of the result; None for a notification, and for a request whose result the schema leaves open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The coroutines of one side; it sends `$/cancel_request` too, but its connection handles that one itself."""
+
+    side: str
+    handles: tuple[Coroutine, ...]
+    sends: tuple[Coroutine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InitializePart:
+    """The params or the result of `initialize`, with the fields in which a side describes itself."""
+
+    type: str
+    capabilities: Field
+    capabilities_type: str
+    info: Field
+    info_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """Both parts of `initialize`: the client sends the request, the agent answers with the response."""
+
+    initialize: Coroutine
+    request: InitializePart
+    response: InitializePart
+
+
+@dataclass(frozen=True, slots=True)
+class FileService:
+    """The methods that a ready handler for files serves."""
+
+    read: Coroutine
+    write: Coroutine
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalService:
+    """The methods that a ready handler for terminals serves, and the types that it builds results with."""
+
+    create: Coroutine
+    kill: Coroutine
+    output: Coroutine
+    release: Coroutine
+    wait: Coroutine
+    id_type: str | None
+    """The definition of terminal ids; None where they are plain text."""
+    exit_status_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionService:
+    """The method that a ready handler for permissions serves, and the two outcomes that it answers with."""
+
+    ask: Coroutine
+    selected: str
+    cancelled: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurn:
+    """How `session/cancel` ends a prompt turn at the agent: what it answers the prompt with."""
+
+    prompt: Coroutine
+    cancel: Coroutine
+    close: Coroutine | None
+    """Closes a session and with it the session's turn, where the schema has such a method."""
+    stop_reason: Field
+    stop_reason_type: str
+    cancelled: str
+    """The member of the stop reason's enumeration."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTurn:
+    """How `session/cancel` ends a prompt turn at the client: what it answers open permission requests with."""
+
+    prompt: Coroutine
+    cancel: Coroutine
+    close: Coroutine | None
+    permissions: PermissionService
+    idle: tuple[Coroutine, str] | None
+    """The notification that ends a turn and the class of its update, where the prompt's response does not end it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the emitted endpoints do beyond sending and handling messages; None where the schema lacks it."""
+
+    agent: Endpoint
+    client: Endpoint
+    cancel_request: Coroutine | None
+    handshake: Handshake | None
+    agent_turn: AgentTurn | None
+    client_turn: ClientTurn | None
+    files: FileService | None
+    terminals: TerminalService | None
+    permissions: PermissionService | None
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
     """Everything that one schema file becomes."""
 
@@ -285,5 +412,11 @@ class Module:
     methods: tuple[Method, ...]
     exports: tuple[str, ...]
     needs: tuple[Need, ...] = ()
+    request_id: str | None = None
+    """The definition of the ids of requests."""
+    error: str | None = None
+    """The definition of the errors that refuse a request."""
+    features: Features | None = None
+    """None for a schema without messages, as early drafts were."""
     version: int = 1
-    """The version of the protocol that `initialize` settles."""
+    """The version of the protocol that `initialize` negotiates."""

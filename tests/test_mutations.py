@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from generator import emit
+from generator.emit import package, rendering
 from generator.errors import GeneratorError
 from generator.pipeline import generate_single
 from generator.source import LOCK, is_array, is_object, load_lock
@@ -61,7 +61,8 @@ def unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
     def as_it_is(code: str, _settings: Path) -> str:
         return code
 
-    monkeypatch.setattr(emit, "format_code", as_it_is)
+    monkeypatch.setattr(rendering, "format_code", as_it_is)
+    monkeypatch.setattr(package, "format_code", as_it_is)
 
 
 def _try(folder: Path, schema: Any, meta: Any = None) -> bool:

@@ -1,14 +1,12 @@
-"""Finished view objects: everything a template writes is decided and spelt out here."""
+"""Views of definitions: everything that a template writes is spelled out here."""
 
-import textwrap
 from dataclasses import dataclass
 
 from generator.docs import Docs
+from generator.emit.docstrings import doc_lines, plain_doc
 from generator.emit.text import Writer, quoted
 from generator.model import Alias, CatchAll, Definition, Enumeration, Identifier, Struct, Union
 from generator.names import field_of
-
-WIDTH = 116
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +40,6 @@ class AliasView:
 
 
 View = ClassView | AliasView
-
-
-def doc_lines(text: str | None, pointer: str, indent: int) -> tuple[str, ...]:
-    """Lay out a docstring: one line where it fits, else a summary, a blank line and the rest."""
-    cite = _escaped(f"[#{pointer}]") if pointer else ""
-    if not text:
-        return (cite,) if cite else ()
-    text = _escaped(text)
-    whole = f"{text} {cite}".strip()
-    room = WIDTH - indent
-    if len(whole) + 6 <= room and not whole.endswith('"'):
-        return (whole,)
-    first, _, rest = text.partition(". ")
-    summary = textwrap.wrap(f"{first}." if rest else first, room - 3)
-    body = textwrap.wrap(f"{rest} {cite}".strip(), room) if rest or cite else []
-    return (*summary, "", *body, "") if body else (*summary, "")
-
-
-def _escaped(text: str) -> str:
-    """Write text as it must stand in a docstring, whatever it has in it."""
-    plain = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return plain if plain.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in plain)
-
-
-def plain_doc(text: str | None, indent: int) -> tuple[str, ...]:
-    """Lay out the docstring of a field or member, which cites no place of its own."""
-    return doc_lines(text, "", indent) if text else ()
 
 
 def _fields_of(definition: Definition) -> set[str]:

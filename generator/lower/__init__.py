@@ -3,6 +3,7 @@
 from generator.errors import GeneratorError
 from generator.lower.context import Context
 from generator.lower.definitions import Lowering
+from generator.lower.features import lower_features
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
 from generator.model import Module
@@ -31,6 +32,9 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
         methods=messages.methods,
         exports=tuple(sorted(exports)),
         needs=needs,
+        request_id=messages.request_id,
+        error=messages.error,
+        features=lower_features(context.made, messages, schema.source.file),
         version=_version(schema, overrides),
     )
 
