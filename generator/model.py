@@ -1,4 +1,4 @@
-"""What the generator knows of a schema after lowering: definitions, fields and type expressions, all immutable."""
+"""The model of a lowered schema: definitions, fields, type expressions, messages and features, all immutable."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A type that stands for itself: `str`, `bool`, `float`, `int`, `None`, `Any`."""
+    """A built-in type: `str`, `bool`, `float`, `int`, `None`, or `Any`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer: the format's name, or bounds of its own where the schema narrows them."""
+    """An integer of a named format such as `uint32`; with bounds where the schema narrows those of the format."""
 
     format: str
     low: int | None = None
@@ -30,7 +30,7 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """A type with limits that a sender should keep to and no reader enforces."""
+    """A type with constraints for senders, which readers do not enforce."""
 
     inner: "Type"
     advice: tuple[tuple[str, str | int | float], ...]
@@ -38,7 +38,7 @@ class Advised:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list; `skips` drops items that do not fit."""
+    """A list; with `skips`, readers drop invalid items."""
 
     item: "Type"
     skips: bool = False
@@ -46,7 +46,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object used as a map with text keys."""
+    """A JSON object with arbitrary keys and values of one type."""
 
     item: "Type"
 
@@ -60,7 +60,7 @@ class Nullable:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A union of scalars and lists, which needs no help at run time."""
+    """A union of scalars and lists, which msgspec decodes by itself."""
 
     options: tuple["Type", ...]
 
@@ -69,7 +69,7 @@ Type = Named | Plain | Integer | Advised | ListOf | MapOf | Nullable | Choice
 
 
 def parts(kind: Type) -> Iterator[Type]:
-    """List a type expression and all that it is made of."""
+    """List a type expression and all types inside it."""
     yield kind
     match kind:
         case Advised(inner=inner) | Nullable(inner=inner) | ListOf(item=inner) | MapOf(item=inner):
@@ -82,7 +82,7 @@ def parts(kind: Type) -> Iterator[Type]:
 
 
 class Presence(Enum):
-    """What becomes of a field that is absent, and when it is written."""
+    """What an absent field is read as, and when the field is written."""
 
     REQUIRED = auto()
     """Absent is an error; always written."""
@@ -93,11 +93,11 @@ class Presence(Enum):
     DEFAULTED = auto()
     """Absent is the default; always written."""
     EMPTY = auto()
-    """Absent is the empty value or the enumeration's default; written when something else."""
+    """Absent is the empty value or the enumeration's default; written when it differs."""
 
 
 class Leniency(StrEnum):
-    """What a field does with a value that does not fit."""
+    """How a field treats an invalid value."""
 
     NONE = "none"
     ON_ERROR = "default-on-error"
@@ -114,7 +114,7 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One property: its JSON key and everything that reading and writing depend on."""
+    """One property: its JSON key, and all that decoding and encoding depend on."""
 
     wire: str
     name: str
@@ -124,7 +124,7 @@ class Field:
     pointer: str
     default: Default | None = None
     constant: str | None = None
-    """The only text that the field may hold: the tag of an inner union."""
+    """The only string that the field may hold: the tag of an inner union."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """An object with declared properties; with a tag, a variant of one union."""
+    """An object with declared properties; with a tag, it is a variant of a union."""
 
     name: str
     pointer: str
@@ -147,12 +147,12 @@ class Struct:
     method: str | None = None
     side: str | None = None
     untagged_by: str | None = None
-    """The tag's key in a union that falls back to this object where there is no tag."""
+    """The tag's key in a union that falls back to this object if the tag is absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """An object that keeps undeclared keys: the `other` branch of an open union, or an object that says so itself."""
+    """An object that keeps undeclared keys: the `other` branch of an open union, or an object of its own."""
 
     name: str
     pointer: str
@@ -174,7 +174,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """Named values of one kind; an open one keeps values it does not know, `unknown` names what they become."""
+    """An enumeration. An open one keeps unknown values, or reads them as the member with the value `unknown`."""
 
     name: str
     pointer: str
@@ -186,7 +186,7 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Text with a type of its own."""
+    """A string with a type of its own, such as an id."""
 
     name: str
     pointer: str
@@ -205,7 +205,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Variants told apart by a tag, catch-alls for other tags, and untagged fallbacks."""
+    """Variants with a discriminator, catch-alls for unknown tags, and untagged fallbacks."""
 
     name: str
     pointer: str
@@ -216,7 +216,7 @@ class Union:
     method: str | None = None
     side: str | None = None
     variants: tuple[tuple[str, str], ...] = ()
-    """The tags and titles that lead to each class, joined by slashes, and the class."""
+    """Each class with the tags and titles that lead to it, joined by slashes; the class comes second."""
 
 
 Definition = Struct | CatchAll | Enumeration | Identifier | Alias | Union
@@ -224,7 +224,7 @@ Definition = Struct | CatchAll | Enumeration | Identifier | Alias | Union
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One request or notification on the wire: a method and the type of its params (None: no params are defined)."""
+    """The envelope of a request or notification: its method, and the type of its params if the schema defines one."""
 
     name: str
     pointer: str
@@ -258,7 +258,7 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of the protocol: who handles it and the types it carries."""
+    """A method of the protocol: the sides that handle it, and the types that it carries."""
 
     name: str
     key: str

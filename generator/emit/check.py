@@ -31,7 +31,7 @@ def check_module(path: str, text: str, file: str) -> None:
         if twice is not None:
             place = f"{owner}.{twice}" if owner else twice
             raise GeneratorError(
-                f"{path} would define {place} twice", file=file, hint="two names of the schema meet in Python"
+                f"{path} would define {place} twice", file=file, hint="two keys of the schema give the same Python name"
             )
 
 
@@ -53,7 +53,7 @@ def check_names(module: Module, exports: Collection[str], file: str) -> None:
 
 
 def _broken(path: str, why: Exception, file: str) -> GeneratorError:
-    return GeneratorError(f"{path} would not compile: {why}", file=file, hint="the generator is to blame")
+    return GeneratorError(f"{path} would not compile: {why}", file=file, hint="this is a fault of the generator")
 
 
 def _first_twice(body: list[ast.stmt]) -> str | None:

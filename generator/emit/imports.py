@@ -1,4 +1,4 @@
-"""The imports of an emitted module."""
+"""The imports of an emitted module, found by the names that it uses."""
 
 import ast
 from collections.abc import Collection, Mapping
@@ -79,5 +79,5 @@ def imports_of(
 
 
 def import_key(name: str) -> tuple[int, str, str]:
-    """Sort names of an import as isort does: constants, classes, functions, each regardless of case."""
+    """Order the names of an import as isort does: constants, classes, functions, each regardless of case."""
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)

@@ -27,6 +27,12 @@ class ClassView:
     doc: tuple[str, ...]
     fields: tuple[FieldView, ...]
     unknown: str | None = None
+    """The member that an open enumeration reads unknown values as."""
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the definition becomes a class."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,11 @@ class AliasView:
     name: str
     line: str
     doc: tuple[str, ...]
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the definition becomes a class."""
+        return False
 
 
 View = ClassView | AliasView
@@ -51,10 +62,10 @@ def _fields_of(definition: Definition) -> set[str]:
 
 
 class Viewer:
-    """Makes the views of one emitted module."""
+    """Makes the views of the definitions in one emitted module."""
 
     def __init__(self, docs: Docs, definitions: tuple[Definition, ...] = ()) -> None:
-        """Start with no names used; the names of all `definitions` are the schema's."""
+        """Start with the `definitions` whose names emitted helpers must not collide with."""
         self.docs = docs
         self.definitions = frozenset(d.name for d in definitions)
         self.writer = Writer(hidden=self.definitions | {name for d in definitions for name in _fields_of(d)})
