@@ -45,10 +45,7 @@ class LogoutCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentAuthCapabilities(AcpStruct):
@@ -57,10 +54,7 @@ class AgentAuthCapabilities(AcpStruct):
     logout: OrDefault[LogoutCapabilities | None] = None
     """Present, if only as `{}`, when the agent handles `logout`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptCapabilities(AcpStruct):
@@ -76,10 +70,7 @@ class PromptCapabilities(AcpStruct):
     embedded_context: OrDefault[bool] = always(False)
     """True when prompts may hold embedded resources; clients then prefer these to links."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpCapabilities(AcpStruct):
@@ -90,10 +81,7 @@ class McpCapabilities(AcpStruct):
     sse: OrDefault[bool] = always(False)
     """True when servers of type `sse` may be passed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionListCapabilities(AcpStruct):
@@ -103,10 +91,7 @@ class SessionListCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
@@ -116,10 +101,7 @@ class SessionDeleteCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
@@ -130,10 +112,7 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionResumeCapabilities(AcpStruct):
@@ -143,10 +122,7 @@ class SessionResumeCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCloseCapabilities(AcpStruct):
@@ -156,10 +132,7 @@ class SessionCloseCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCapabilities(AcpStruct):
@@ -180,10 +153,7 @@ class SessionCapabilities(AcpStruct):
     close: OrDefault[SessionCloseCapabilities | None] = None
     """Present, if only as `{}`, when the agent handles `session/close`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentCapabilities(AcpStruct):
@@ -203,10 +173,7 @@ class AgentCapabilities(AcpStruct):
     auth: OrDefault[AgentAuthCapabilities] = always_new(AgentAuthCapabilities)
     """Optional parts of authentication, such as signing out."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Annotations(AcpStruct):
@@ -219,10 +186,7 @@ class Annotations(AcpStruct):
     priority: OrDefault[float | None] = None
     """How much the content matters, higher numbers meaning more; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
@@ -236,10 +200,7 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
     mime_type: str
     """Media type of `data`, such as `audio/wav`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthCapabilities(AcpStruct):
@@ -254,10 +215,7 @@ class AuthCapabilities(AcpStruct):
     Otherwise the agent must not offer methods of type `terminal`.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -279,10 +237,7 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     env: OrDefault[dict[str, str]] = {}
     """Variables for the process; they win over those of the same name in the usual configuration."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodAgent(AcpStruct, untagged_by="type"):
@@ -298,10 +253,7 @@ class AuthMethodAgent(AcpStruct, untagged_by="type"):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
@@ -321,20 +273,14 @@ class AuthenticateRequest(AcpStruct):
     method_id: AuthMethodId
     """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthenticateResponse(AcpStruct):
     """Confirms that the user is signed in, so that sessions can be created. [#/$defs/AuthenticateResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class UnstructuredCommandInput(AcpStruct):
@@ -346,10 +292,7 @@ class UnstructuredCommandInput(AcpStruct):
     hint: str
     """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 AvailableCommandInput: TypeAlias = Untagged[UnstructuredCommandInput]
@@ -366,10 +309,7 @@ class AvailableCommand(AcpStruct):
     input: OrDefault[AvailableCommandInput | None] = None
     """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
@@ -382,10 +322,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
     """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BlobResourceContents(AcpStruct):
@@ -398,10 +335,7 @@ class BlobResourceContents(AcpStruct):
     uri: str
     """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BooleanConfigOptionCapabilities(AcpStruct):
@@ -411,10 +345,7 @@ class BooleanConfigOptionCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
@@ -428,10 +359,7 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
     default: OrDefault[bool | None] = None
     """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CancelNotification(AcpStruct):
@@ -445,10 +373,7 @@ class CancelNotification(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
@@ -469,10 +394,7 @@ class CancelRequestNotification(AcpStruct):
     request_id: RequestId
     """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class FileSystemCapabilities(AcpStruct):
@@ -483,10 +405,7 @@ class FileSystemCapabilities(AcpStruct):
     write_text_file: OrDefault[bool] = always(False)
     """True when the client handles `fs/write_text_file`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigOptionsCapabilities(AcpStruct):
@@ -501,10 +420,7 @@ class SessionConfigOptionsCapabilities(AcpStruct):
     Null or absent means that the agent must not send them.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientSessionCapabilities(AcpStruct):
@@ -513,10 +429,7 @@ class ClientSessionCapabilities(AcpStruct):
     config_options: OrDefault[SessionConfigOptionsCapabilities | None] = None
     """Kinds of configuration options that the client knows besides select; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationFormCapabilities(AcpStruct):
@@ -526,10 +439,7 @@ class ElicitationFormCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationUrlCapabilities(AcpStruct):
@@ -539,10 +449,7 @@ class ElicitationUrlCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationCapabilities(AcpStruct):
@@ -553,10 +460,7 @@ class ElicitationCapabilities(AcpStruct):
     url: OrDefault[ElicitationUrlCapabilities | None] = None
     """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientCapabilities(AcpStruct):
@@ -577,10 +481,7 @@ class ClientCapabilities(AcpStruct):
     elicitation: OrDefault[ElicitationCapabilities | None] = None
     """Ways to question the user; null or absent means that there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionRequest(AcpStruct):
@@ -593,20 +494,14 @@ class CloseSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
     """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompleteElicitationNotification(AcpStruct):
@@ -619,10 +514,7 @@ class CompleteElicitationNotification(AcpStruct):
     elicitation_id: ElicitationId
     """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectOption(AcpStruct):
@@ -635,10 +527,7 @@ class SessionConfigSelectOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectGroup(AcpStruct):
@@ -651,10 +540,7 @@ class SessionConfigSelectGroup(AcpStruct):
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
     """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
@@ -677,10 +563,7 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
     """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
@@ -704,10 +587,7 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
     """True when the setting is on."""
 
@@ -729,10 +609,7 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
@@ -747,10 +624,7 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
     text: str
     """Words to show to the user or to give to the model."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
@@ -766,10 +640,7 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
     uri: OrDefault[str | None] = None
     """Where the picture comes from; null or absent when that does not matter."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
@@ -794,10 +665,7 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     uri: str
     """Address under which the resource is found."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextResourceContents(AcpStruct):
@@ -810,10 +678,7 @@ class TextResourceContents(AcpStruct):
     uri: str
     """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
@@ -832,10 +697,7 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     resource: EmbeddedResourceResource
     """Content and address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ContentBlock: TypeAlias = Closed[TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource]
@@ -853,10 +715,7 @@ class Content(AcpStruct, tag_field="type", tag="content"):
     content: ContentBlock
     """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ContentChunk(AcpStruct):
@@ -870,10 +729,7 @@ class ContentChunk(AcpStruct):
     Null or absent when the agent does not track messages.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
@@ -884,10 +740,7 @@ class Cost(AcpStruct):
     currency: str
     """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class EnumOption(AcpStruct):
@@ -900,10 +753,7 @@ class EnumOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
@@ -932,10 +782,7 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     one_of: list[EnumOption] | None = None
     """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
@@ -953,10 +800,7 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
     default: OrDefault[float | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
@@ -974,10 +818,7 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
     default: OrDefault[Int64 | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
@@ -987,10 +828,7 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     enum: list[str]
     """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
@@ -1012,10 +850,7 @@ class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     any_of: list[EnumOption]
     """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
@@ -1039,10 +874,7 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
     default: OrDefault[SkipInvalid[list[str]] | None] = None
     """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationPropertySchemaOther(
@@ -1098,10 +930,7 @@ class ElicitationSchema(AcpStruct):
     description: OrDefault[str | None] = None
     """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
@@ -1111,10 +940,7 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
@@ -1133,10 +959,7 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
@@ -1150,10 +973,7 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1174,10 +994,7 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1204,10 +1021,7 @@ class CreateElicitationRequestOtherSession(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1240,10 +1054,7 @@ class CreateElicitationRequestOtherRequest(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1279,10 +1090,7 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
     """Values by the keys of the requested schema; null or absent when there are none."""
 
@@ -1292,10 +1100,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
@@ -1303,10 +1108,7 @@ class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseOther(
@@ -1325,10 +1127,7 @@ class CreateElicitationResponseOther(
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     action: str
     """Name of the action.
 
@@ -1351,10 +1150,7 @@ class EnvVariable(AcpStruct):
     value: str
     """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateTerminalRequest(AcpStruct):
@@ -1381,10 +1177,7 @@ class CreateTerminalRequest(AcpStruct):
     remain.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateTerminalResponse(AcpStruct):
@@ -1393,10 +1186,7 @@ class CreateTerminalResponse(AcpStruct):
     terminal_id: TerminalId
     """Stands for the terminal in later requests and in tool calls that show it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_update"):
@@ -1409,10 +1199,7 @@ class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_
     current_mode_id: SessionModeId
     """New mode, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionRequest(AcpStruct):
@@ -1424,20 +1211,14 @@ class DeleteSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
     """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Diff(AcpStruct, tag_field="type", tag="diff"):
@@ -1451,10 +1232,7 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
     new_text: str
     """Text after the change."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationAcceptAction(AcpStruct):
@@ -1585,10 +1363,7 @@ class HttpHeader(AcpStruct):
     value: str
     """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Implementation(AcpStruct):
@@ -1601,10 +1376,7 @@ class Implementation(AcpStruct):
     version: str
     """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ProtocolVersion: TypeAlias = UInt16
@@ -1627,10 +1399,7 @@ class InitializeRequest(AcpStruct):
     client_info: OrDefault[Implementation | None] = None
     """What the client is; worth sending, as later protocol versions demand it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
@@ -1648,10 +1417,7 @@ class InitializeResponse(AcpStruct):
     agent_info: OrDefault[Implementation | None] = None
     """What the agent is; worth sending, as later protocol versions demand it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class KillTerminalRequest(AcpStruct):
@@ -1666,20 +1432,14 @@ class KillTerminalRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal whose command is to end."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class KillTerminalResponse(AcpStruct):
     """Confirms that the command has been killed; the terminal is still there. [#/$defs/KillTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsRequest(AcpStruct):
@@ -1693,10 +1453,7 @@ class ListSessionsRequest(AcpStruct):
     cursor: str | None = None
     """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
@@ -1713,10 +1470,7 @@ class SessionInfo(AcpStruct):
     updated_at: OrDefault[str | None] = None
     """Time of the last activity as in ISO 8601; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsResponse(AcpStruct):
@@ -1727,10 +1481,7 @@ class ListSessionsResponse(AcpStruct):
     next_cursor: OrDefault[str | None] = None
     """Opaque text with which to ask for the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
@@ -1744,10 +1495,7 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     headers: list[HttpHeader]
     """Sent with every request to the server; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerSse(AcpStruct, tag_field="type", tag="sse"):
@@ -1761,10 +1509,7 @@ class McpServerSse(AcpStruct, tag_field="type", tag="sse"):
     headers: list[HttpHeader]
     """Sent with every request to the server; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerStdio(AcpStruct, untagged_by="type"):
@@ -1782,10 +1527,7 @@ class McpServerStdio(AcpStruct, untagged_by="type"):
     env: list[EnvVariable]
     """Variables to set for the program; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 McpServer: TypeAlias = Fallback[McpServerHttp | McpServerSse, McpServerStdio]
@@ -1815,10 +1557,7 @@ class LoadSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionMode(AcpStruct):
@@ -1831,10 +1570,7 @@ class SessionMode(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionModeState(AcpStruct):
@@ -1845,10 +1581,7 @@ class SessionModeState(AcpStruct):
     available_modes: OrDefault[SkipInvalid[list[SessionMode]]]
     """Modes that `session/set_mode` can choose."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoadSessionResponse(AcpStruct):
@@ -1859,10 +1592,7 @@ class LoadSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutRequest(AcpStruct):
@@ -1873,20 +1603,14 @@ class LogoutRequest(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutResponse(AcpStruct):
     """Confirms that nobody is signed in any more. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NewSessionRequest(AcpStruct):
@@ -1906,10 +1630,7 @@ class NewSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]]
     """MCP servers to connect to; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NewSessionResponse(AcpStruct):
@@ -1922,10 +1643,7 @@ class NewSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PermissionOption(AcpStruct):
@@ -1938,10 +1656,7 @@ class PermissionOption(AcpStruct):
     kind: PermissionOptionKind
     """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanEntry(AcpStruct):
@@ -1954,10 +1669,7 @@ class PlanEntry(AcpStruct):
     status: PlanEntryStatus
     """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
@@ -1970,10 +1682,7 @@ class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptRequest(AcpStruct):
@@ -1992,10 +1701,7 @@ class PromptRequest(AcpStruct):
     where allowed, as the agent may be unable to follow the link.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptResponse(AcpStruct):
@@ -2004,10 +1710,7 @@ class PromptResponse(AcpStruct):
     stop_reason: StopReason
     """What ended the turn; after `session/cancel` it must be `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReadTextFileRequest(AcpStruct):
@@ -2025,10 +1728,7 @@ class ReadTextFileRequest(AcpStruct):
     limit: OrDefault[UInt32 | None] = None
     """Most lines to return; null or absent returns everything up to the end."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReadTextFileResponse(AcpStruct):
@@ -2037,10 +1737,7 @@ class ReadTextFileResponse(AcpStruct):
     content: str
     """The lines asked for, as one text."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalRequest(AcpStruct):
@@ -2055,20 +1752,14 @@ class ReleaseTerminalRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal that the agent needs no longer."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalResponse(AcpStruct):
     """Confirms that the terminal is gone. [#/$defs/ReleaseTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
@@ -2088,10 +1779,7 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
     option_id: PermissionOptionId
     """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestPermissionOutcome: TypeAlias = Closed[RequestPermissionOutcomeCancelled | SelectedPermissionOutcome]
@@ -2109,10 +1797,7 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
     terminal_id: TerminalId
     """Terminal to show, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ToolCallContent: TypeAlias = Closed[Content | Diff | Terminal]
@@ -2130,10 +1815,7 @@ class ToolCallLocation(AcpStruct):
     Unlike for `fs/read_text_file`, it is not specified whether counting starts at 0 or at 1.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ToolCallUpdate(AcpStruct):
@@ -2159,10 +1841,7 @@ class ToolCallUpdate(AcpStruct):
     raw_output: OrDefault[Any] = None
     """New output of the tool as any JSON; null or absent leaves it as it is."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionRequest(AcpStruct):
@@ -2179,10 +1858,7 @@ class RequestPermissionRequest(AcpStruct):
     options: list[PermissionOption]
     """Answers from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionResponse(AcpStruct):
@@ -2191,10 +1867,7 @@ class RequestPermissionResponse(AcpStruct):
     outcome: RequestPermissionOutcome
     """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionRequest(AcpStruct):
@@ -2216,10 +1889,7 @@ class ResumeSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     """MCP servers to connect to this time; none when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionResponse(AcpStruct):
@@ -2230,10 +1900,7 @@ class ResumeSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigBoolean(AcpStruct):
@@ -2264,10 +1931,7 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
     updated_at: OrDefault[str | None | UnsetType] = UNSET
     """Time of the last activity as in ISO 8601; null removes it, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
@@ -2315,10 +1979,7 @@ class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
     raw_output: OrDefault[Any] = None
     """Output of the tool as any JSON; null counts as absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -2341,10 +2002,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     cost: OrDefault[Cost | None] = None
     """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 SessionUpdate: TypeAlias = Closed[
@@ -2375,10 +2033,7 @@ class SessionNotification(AcpStruct):
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boolean"):
@@ -2390,10 +2045,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: bool
     """True turns the setting on, false turns it off."""
 
@@ -2409,10 +2061,7 @@ class SetSessionConfigOptionRequestValueId(AcpStruct, untagged_by="type"):
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: SessionConfigValueId
     """Id of the chosen value, one of the setting's `options`."""
 
@@ -2433,10 +2082,7 @@ class SetSessionConfigOptionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionModeRequest(AcpStruct):
@@ -2450,20 +2096,14 @@ class SetSessionModeRequest(AcpStruct):
     mode_id: SessionModeId
     """Mode to change to, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionModeResponse(AcpStruct):
     """Confirms that the session is in the chosen mode. [#/$defs/SetSessionModeResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalExitStatus(AcpStruct):
@@ -2474,10 +2114,7 @@ class TerminalExitStatus(AcpStruct):
     signal: OrDefault[str | None] = None
     """Signal that ended the process; null or absent if it exited by itself."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalOutputRequest(AcpStruct):
@@ -2491,10 +2128,7 @@ class TerminalOutputRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal to look at, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalOutputResponse(AcpStruct):
@@ -2507,10 +2141,7 @@ class TerminalOutputResponse(AcpStruct):
     exit_status: OrDefault[TerminalExitStatus | None] = None
     """How the command ended; null or absent while it is running."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WaitForTerminalExitRequest(AcpStruct):
@@ -2524,10 +2155,7 @@ class WaitForTerminalExitRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal to wait for, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WaitForTerminalExitResponse(AcpStruct):
@@ -2538,10 +2166,7 @@ class WaitForTerminalExitResponse(AcpStruct):
     signal: OrDefault[str | None] = None
     """Signal that ended the process; null or absent if it exited by itself."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WriteTextFileRequest(AcpStruct):
@@ -2557,17 +2182,11 @@ class WriteTextFileRequest(AcpStruct):
     content: str
     """Whole text that the file has afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WriteTextFileResponse(AcpStruct):
     """Confirms that the file has been written. [#/$defs/WriteTextFileResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""

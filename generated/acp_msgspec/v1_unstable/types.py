@@ -60,10 +60,7 @@ class AcceptNesNotification(AcpStruct):
     id: NesSuggestionId
     """Suggestion that was taken."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutCapabilities(AcpStruct):
@@ -73,10 +70,7 @@ class LogoutCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentAuthCapabilities(AcpStruct):
@@ -85,10 +79,7 @@ class AgentAuthCapabilities(AcpStruct):
     logout: OrDefault[LogoutCapabilities | None] = None
     """Present, if only as `{}`, when the agent handles `logout`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptCapabilities(AcpStruct):
@@ -104,10 +95,7 @@ class PromptCapabilities(AcpStruct):
     embedded_context: OrDefault[bool] = always(False)
     """True when prompts may hold embedded resources; clients then prefer these to links."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpCapabilities(AcpStruct):
@@ -120,10 +108,7 @@ class McpCapabilities(AcpStruct):
     acp: OrDefault[bool] = always(False)
     """True when servers of type `acp` may be passed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionListCapabilities(AcpStruct):
@@ -133,10 +118,7 @@ class SessionListCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
@@ -146,10 +128,7 @@ class SessionDeleteCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
@@ -160,10 +139,7 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionForkCapabilities(AcpStruct):
@@ -173,10 +149,7 @@ class SessionForkCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionResumeCapabilities(AcpStruct):
@@ -186,10 +159,7 @@ class SessionResumeCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCloseCapabilities(AcpStruct):
@@ -199,10 +169,7 @@ class SessionCloseCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCapabilities(AcpStruct):
@@ -225,10 +192,7 @@ class SessionCapabilities(AcpStruct):
     close: OrDefault[SessionCloseCapabilities | None] = None
     """Present, if only as `{}`, when the agent handles `session/close`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProvidersCapabilities(AcpStruct):
@@ -238,10 +202,7 @@ class ProvidersCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidOpenCapabilities(AcpStruct):
@@ -251,10 +212,7 @@ class NesDocumentDidOpenCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidChangeCapabilities(AcpStruct):
@@ -266,10 +224,7 @@ class NesDocumentDidChangeCapabilities(AcpStruct):
     sync_kind: TextDocumentSyncKind
     """Whether changes come as whole documents or as ranges."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidCloseCapabilities(AcpStruct):
@@ -279,10 +234,7 @@ class NesDocumentDidCloseCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidSaveCapabilities(AcpStruct):
@@ -292,10 +244,7 @@ class NesDocumentDidSaveCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidFocusCapabilities(AcpStruct):
@@ -305,10 +254,7 @@ class NesDocumentDidFocusCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentEventCapabilities(AcpStruct):
@@ -325,10 +271,7 @@ class NesDocumentEventCapabilities(AcpStruct):
     did_focus: OrDefault[NesDocumentDidFocusCapabilities | None] = None
     """Present, if only as `{}`, when the client should send `document/didFocus`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEventCapabilities(AcpStruct):
@@ -337,10 +280,7 @@ class NesEventCapabilities(AcpStruct):
     document: OrDefault[NesDocumentEventCapabilities | None] = None
     """Events about documents; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRecentFilesCapabilities(AcpStruct):
@@ -352,10 +292,7 @@ class NesRecentFilesCapabilities(AcpStruct):
     max_count: OrDefault[UInt32 | None] = None
     """How many files are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRelatedSnippetsCapabilities(AcpStruct):
@@ -365,10 +302,7 @@ class NesRelatedSnippetsCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditHistoryCapabilities(AcpStruct):
@@ -377,10 +311,7 @@ class NesEditHistoryCapabilities(AcpStruct):
     max_count: OrDefault[UInt32 | None] = None
     """How many edits are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesUserActionsCapabilities(AcpStruct):
@@ -392,10 +323,7 @@ class NesUserActionsCapabilities(AcpStruct):
     max_count: OrDefault[UInt32 | None] = None
     """How many actions are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesOpenFilesCapabilities(AcpStruct):
@@ -405,10 +333,7 @@ class NesOpenFilesCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDiagnosticsCapabilities(AcpStruct):
@@ -418,10 +343,7 @@ class NesDiagnosticsCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesContextCapabilities(AcpStruct):
@@ -440,10 +362,7 @@ class NesContextCapabilities(AcpStruct):
     diagnostics: OrDefault[NesDiagnosticsCapabilities | None] = None
     """Present, if only as `{}`, to get the editor's errors and warnings; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesCapabilities(AcpStruct):
@@ -454,10 +373,7 @@ class NesCapabilities(AcpStruct):
     context: OrDefault[NesContextCapabilities | None] = None
     """What the client should add to each `nes/suggest`; null or absent means nothing."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentCapabilities(AcpStruct):
@@ -486,10 +402,7 @@ class AgentCapabilities(AcpStruct):
     position_encoding: OrDefault[PositionEncodingKind | None] = None
     """Unit of character offsets, chosen from those that the client offered; null or absent means UTF-16."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Annotations(AcpStruct):
@@ -502,10 +415,7 @@ class Annotations(AcpStruct):
     priority: OrDefault[float | None] = None
     """How much the content matters, higher numbers meaning more; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
@@ -519,10 +429,7 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
     mime_type: str
     """Media type of `data`, such as `audio/wav`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthCapabilities(AcpStruct):
@@ -537,10 +444,7 @@ class AuthCapabilities(AcpStruct):
     Otherwise the agent must not offer methods of type `terminal`.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -562,10 +466,7 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     env: OrDefault[dict[str, str]] = {}
     """Variables for the process; they win over those of the same name in the usual configuration."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodAgent(AcpStruct, untagged_by="type"):
@@ -581,10 +482,7 @@ class AuthMethodAgent(AcpStruct, untagged_by="type"):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
@@ -604,20 +502,14 @@ class AuthenticateRequest(AcpStruct):
     method_id: AuthMethodId
     """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthenticateResponse(AcpStruct):
     """Confirms that the user is signed in, so that sessions can be created. [#/$defs/AuthenticateResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class UnstructuredCommandInput(AcpStruct):
@@ -629,10 +521,7 @@ class UnstructuredCommandInput(AcpStruct):
     hint: str
     """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 AvailableCommandInput: TypeAlias = Untagged[UnstructuredCommandInput]
@@ -649,10 +538,7 @@ class AvailableCommand(AcpStruct):
     input: OrDefault[AvailableCommandInput | None] = None
     """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
@@ -665,10 +551,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
     """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BlobResourceContents(AcpStruct):
@@ -681,10 +564,7 @@ class BlobResourceContents(AcpStruct):
     uri: str
     """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BooleanConfigOptionCapabilities(AcpStruct):
@@ -694,10 +574,7 @@ class BooleanConfigOptionCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
@@ -711,10 +588,7 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
     default: OrDefault[bool | None] = None
     """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CancelNotification(AcpStruct):
@@ -728,10 +602,7 @@ class CancelNotification(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
@@ -752,10 +623,7 @@ class CancelRequestNotification(AcpStruct):
     request_id: RequestId
     """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class FileSystemCapabilities(AcpStruct):
@@ -766,10 +634,7 @@ class FileSystemCapabilities(AcpStruct):
     write_text_file: OrDefault[bool] = always(False)
     """True when the client handles `fs/write_text_file`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompactionCapabilities(AcpStruct):
@@ -791,10 +656,7 @@ class SessionConfigOptionsCapabilities(AcpStruct):
     Null or absent means that the agent must not send them.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientSessionCapabilities(AcpStruct):
@@ -808,10 +670,7 @@ class ClientSessionCapabilities(AcpStruct):
     config_options: OrDefault[SessionConfigOptionsCapabilities | None] = None
     """Kinds of configuration options that the client knows besides select; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanCapabilities(AcpStruct):
@@ -821,10 +680,7 @@ class PlanCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationFormCapabilities(AcpStruct):
@@ -834,10 +690,7 @@ class ElicitationFormCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationUrlCapabilities(AcpStruct):
@@ -847,10 +700,7 @@ class ElicitationUrlCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationCapabilities(AcpStruct):
@@ -861,10 +711,7 @@ class ElicitationCapabilities(AcpStruct):
     url: OrDefault[ElicitationUrlCapabilities | None] = None
     """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesJumpCapabilities(AcpStruct):
@@ -874,10 +721,7 @@ class NesJumpCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRenameCapabilities(AcpStruct):
@@ -887,10 +731,7 @@ class NesRenameCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSearchAndReplaceCapabilities(AcpStruct):
@@ -900,10 +741,7 @@ class NesSearchAndReplaceCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientNesCapabilities(AcpStruct):
@@ -916,10 +754,7 @@ class ClientNesCapabilities(AcpStruct):
     search_and_replace: OrDefault[NesSearchAndReplaceCapabilities | None] = None
     """Present, if only as `{}`, when the client can show `searchAndReplace`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientCapabilities(AcpStruct):
@@ -949,10 +784,7 @@ class ClientCapabilities(AcpStruct):
     position_encodings: OrDefault[SkipInvalid[list[PositionEncodingKind]]] = []
     """Units of character offsets that the client can work with, the best first; the agent chooses one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseNesRequest(AcpStruct):
@@ -964,20 +796,14 @@ class CloseNesRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseNesResponse(AcpStruct):
     """Confirms that the session for suggested edits is closed. [#/$defs/CloseNesResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionRequest(AcpStruct):
@@ -990,20 +816,14 @@ class CloseSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
     """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
@@ -1018,10 +838,7 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
     text: str
     """Words to show to the user or to give to the model."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
@@ -1037,10 +854,7 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
     uri: OrDefault[str | None] = None
     """Where the picture comes from; null or absent when that does not matter."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
@@ -1065,10 +879,7 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     uri: str
     """Address under which the resource is found."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextResourceContents(AcpStruct):
@@ -1081,10 +892,7 @@ class TextResourceContents(AcpStruct):
     uri: str
     """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
@@ -1103,10 +911,7 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     resource: EmbeddedResourceResource
     """Content and address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ContentBlock: TypeAlias = Closed[TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource]
@@ -1169,10 +974,7 @@ class CompleteElicitationNotification(AcpStruct):
     elicitation_id: ElicitationId
     """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectOption(AcpStruct):
@@ -1185,10 +987,7 @@ class SessionConfigSelectOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectGroup(AcpStruct):
@@ -1201,10 +1000,7 @@ class SessionConfigSelectGroup(AcpStruct):
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
     """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
@@ -1227,10 +1023,7 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
     """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
@@ -1254,10 +1047,7 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
     """True when the setting is on."""
 
@@ -1279,10 +1069,7 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ConnectMcpRequest(AcpStruct):
@@ -1294,10 +1081,7 @@ class ConnectMcpRequest(AcpStruct):
     server_id: McpServerAcpId
     """Server to connect to, by the id from its `McpServerAcp`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ConnectMcpResponse(AcpStruct):
@@ -1306,10 +1090,7 @@ class ConnectMcpResponse(AcpStruct):
     connection_id: McpConnectionId
     """Chosen by the client; messages over the connection carry it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
@@ -1319,10 +1100,7 @@ class Content(AcpStruct, tag_field="type", tag="content"):
     content: ContentBlock
     """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ContentChunk(AcpStruct):
@@ -1336,10 +1114,7 @@ class ContentChunk(AcpStruct):
     Null or absent when the agent does not track messages.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
@@ -1350,10 +1125,7 @@ class Cost(AcpStruct):
     currency: str
     """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class EnumOption(AcpStruct):
@@ -1366,10 +1138,7 @@ class EnumOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
@@ -1398,10 +1167,7 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     one_of: list[EnumOption] | None = None
     """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
@@ -1419,10 +1185,7 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
     default: OrDefault[float | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
@@ -1440,10 +1203,7 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
     default: OrDefault[Int64 | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
@@ -1453,10 +1213,7 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     enum: list[str]
     """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
@@ -1478,10 +1235,7 @@ class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     any_of: list[EnumOption]
     """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
@@ -1505,10 +1259,7 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
     default: OrDefault[SkipInvalid[list[str]] | None] = None
     """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationPropertySchemaOther(
@@ -1564,10 +1315,7 @@ class ElicitationSchema(AcpStruct):
     description: OrDefault[str | None] = None
     """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
@@ -1577,10 +1325,7 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
@@ -1599,10 +1344,7 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
@@ -1616,10 +1358,7 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1640,10 +1379,7 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1670,10 +1406,7 @@ class CreateElicitationRequestOtherSession(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1706,10 +1439,7 @@ class CreateElicitationRequestOtherRequest(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1745,10 +1475,7 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
     """Values by the keys of the requested schema; null or absent when there are none."""
 
@@ -1758,10 +1485,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
@@ -1769,10 +1493,7 @@ class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseOther(
@@ -1791,10 +1512,7 @@ class CreateElicitationResponseOther(
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     action: str
     """Name of the action.
 
@@ -1817,10 +1535,7 @@ class EnvVariable(AcpStruct):
     value: str
     """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateTerminalRequest(AcpStruct):
@@ -1847,10 +1562,7 @@ class CreateTerminalRequest(AcpStruct):
     remain.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateTerminalResponse(AcpStruct):
@@ -1859,10 +1571,7 @@ class CreateTerminalResponse(AcpStruct):
     terminal_id: TerminalId
     """Stands for the terminal in later requests and in tool calls that show it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_update"):
@@ -1875,10 +1584,7 @@ class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_
     current_mode_id: SessionModeId
     """New mode, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionRequest(AcpStruct):
@@ -1890,20 +1596,14 @@ class DeleteSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
     """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Position(AcpStruct):
@@ -1914,10 +1614,7 @@ class Position(AcpStruct):
     character: UInt32
     """Offset within the line, counted from 0 in units of the agreed `positionEncoding`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Range(AcpStruct):
@@ -1928,10 +1625,7 @@ class Range(AcpStruct):
     end: Position
     """Position just behind the range, which is not part of it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextDocumentContentChangeEvent(AcpStruct):
@@ -1942,10 +1636,7 @@ class TextDocumentContentChangeEvent(AcpStruct):
     text: str
     """What stands there now."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidChangeDocumentNotification(AcpStruct):
@@ -1960,10 +1651,7 @@ class DidChangeDocumentNotification(AcpStruct):
     content_changes: OrDefault[SkipInvalid[list[TextDocumentContentChangeEvent]]]
     """Changes, to be applied in this order."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidCloseDocumentNotification(AcpStruct):
@@ -1974,10 +1662,7 @@ class DidCloseDocumentNotification(AcpStruct):
     uri: str
     """Document that was closed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidFocusDocumentNotification(AcpStruct):
@@ -1994,10 +1679,7 @@ class DidFocusDocumentNotification(AcpStruct):
     visible_range: Range
     """Part of the document that the user can see."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidOpenDocumentNotification(AcpStruct):
@@ -2017,10 +1699,7 @@ class DidOpenDocumentNotification(AcpStruct):
     text: str
     """Whole text of the document."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidSaveDocumentNotification(AcpStruct):
@@ -2031,10 +1710,7 @@ class DidSaveDocumentNotification(AcpStruct):
     uri: str
     """Document that was saved."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Diff(AcpStruct, tag_field="type", tag="diff"):
@@ -2048,10 +1724,7 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
     new_text: str
     """Text after the change."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisableProviderRequest(AcpStruct):
@@ -2063,20 +1736,14 @@ class DisableProviderRequest(AcpStruct):
     provider_id: ProviderId
     """Provider to switch off, from `providers/list`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisableProviderResponse(AcpStruct):
     """Confirms that the provider is off. [#/$defs/DisableProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisconnectMcpRequest(AcpStruct):
@@ -2085,20 +1752,14 @@ class DisconnectMcpRequest(AcpStruct):
     connection_id: McpConnectionId
     """Connection to close; no message may use it afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisconnectMcpResponse(AcpStruct):
     """Confirms that the connection is closed. [#/$defs/DisconnectMcpResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationAcceptAction(AcpStruct):
@@ -2229,10 +1890,7 @@ class HttpHeader(AcpStruct):
     value: str
     """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
@@ -2246,10 +1904,7 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     headers: list[HttpHeader]
     """Sent with every request to the server; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerSse(AcpStruct, tag_field="type", tag="sse"):
@@ -2263,10 +1918,7 @@ class McpServerSse(AcpStruct, tag_field="type", tag="sse"):
     headers: list[HttpHeader]
     """Sent with every request to the server; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
@@ -2282,10 +1934,7 @@ class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
     server_id: McpServerAcpId
     """Chosen by the side that provides the server. Two such servers on one connection must not share an id."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerStdio(AcpStruct, untagged_by="type"):
@@ -2303,10 +1952,7 @@ class McpServerStdio(AcpStruct, untagged_by="type"):
     env: list[EnvVariable]
     """Variables to set for the program; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 McpServer: TypeAlias = Fallback[McpServerHttp | McpServerSse | McpServerAcp, McpServerStdio]
@@ -2333,10 +1979,7 @@ class ForkSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     """MCP servers that the new session connects to; none when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionMode(AcpStruct):
@@ -2349,10 +1992,7 @@ class SessionMode(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionModeState(AcpStruct):
@@ -2363,10 +2003,7 @@ class SessionModeState(AcpStruct):
     available_modes: OrDefault[SkipInvalid[list[SessionMode]]]
     """Modes that `session/set_mode` can choose."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ForkSessionResponse(AcpStruct):
@@ -2379,10 +2016,7 @@ class ForkSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Implementation(AcpStruct):
@@ -2395,10 +2029,7 @@ class Implementation(AcpStruct):
     version: str
     """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ProtocolVersion: TypeAlias = UInt16
@@ -2421,10 +2052,7 @@ class InitializeRequest(AcpStruct):
     client_info: OrDefault[Implementation | None] = None
     """What the client is; worth sending, as later protocol versions demand it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
@@ -2442,10 +2070,7 @@ class InitializeResponse(AcpStruct):
     agent_info: OrDefault[Implementation | None] = None
     """What the agent is; worth sending, as later protocol versions demand it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class KillTerminalRequest(AcpStruct):
@@ -2460,20 +2085,14 @@ class KillTerminalRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal whose command is to end."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class KillTerminalResponse(AcpStruct):
     """Confirms that the command has been killed; the terminal is still there. [#/$defs/KillTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListProvidersRequest(AcpStruct):
@@ -2483,10 +2102,7 @@ class ListProvidersRequest(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProviderCurrentConfig(AcpStruct):
@@ -2497,10 +2113,7 @@ class ProviderCurrentConfig(AcpStruct):
     base_url: str
     """Start of the addresses to which requests go."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProviderInfo(AcpStruct):
@@ -2515,10 +2128,7 @@ class ProviderInfo(AcpStruct):
     current: ProviderCurrentConfig | None = None
     """Where requests go now; null or absent means that the provider is off."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListProvidersResponse(AcpStruct):
@@ -2527,10 +2137,7 @@ class ListProvidersResponse(AcpStruct):
     providers: list[ProviderInfo]
     """All of them, each with where its requests go at present."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsRequest(AcpStruct):
@@ -2544,10 +2151,7 @@ class ListSessionsRequest(AcpStruct):
     cursor: str | None = None
     """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
@@ -2564,10 +2168,7 @@ class SessionInfo(AcpStruct):
     updated_at: OrDefault[str | None] = None
     """Time of the last activity as in ISO 8601; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsResponse(AcpStruct):
@@ -2578,10 +2179,7 @@ class ListSessionsResponse(AcpStruct):
     next_cursor: OrDefault[str | None] = None
     """Opaque text with which to ask for the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoadSessionRequest(AcpStruct):
@@ -2603,10 +2201,7 @@ class LoadSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoadSessionResponse(AcpStruct):
@@ -2617,10 +2212,7 @@ class LoadSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutRequest(AcpStruct):
@@ -2631,20 +2223,14 @@ class LogoutRequest(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutResponse(AcpStruct):
     """Confirms that nobody is signed in any more. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MessageMcpNotification(AcpStruct):
@@ -2660,10 +2246,7 @@ class MessageMcpNotification(AcpStruct):
     params: OrDefault[dict[str, Any] | None] = None
     """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MessageMcpRequest(AcpStruct):
@@ -2679,10 +2262,7 @@ class MessageMcpRequest(AcpStruct):
     params: dict[str, Any] | None = None
     """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 MessageMcpResponse: TypeAlias = Any
@@ -2704,10 +2284,7 @@ class NesDiagnostic(AcpStruct):
     message: str
     """What was found, in words for people."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditHistoryEntry(AcpStruct):
@@ -2718,10 +2295,7 @@ class NesEditHistoryEntry(AcpStruct):
     diff: str
     """The edit, as the text of a diff."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesTextEdit(AcpStruct):
@@ -2732,10 +2306,7 @@ class NesTextEdit(AcpStruct):
     new_text: str
     """What to put there; an empty text deletes."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
@@ -2751,10 +2322,7 @@ class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
     cursor_position: OrDefault[Position | None] = None
     """Where to put the cursor afterwards; null or absent leaves it to the client."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesExcerpt(AcpStruct):
@@ -2767,10 +2335,7 @@ class NesExcerpt(AcpStruct):
     text: str
     """The lines themselves."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
@@ -2784,10 +2349,7 @@ class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
     position: Position
     """Place in that file."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesOpenFile(AcpStruct):
@@ -2802,10 +2364,7 @@ class NesOpenFile(AcpStruct):
     last_focused_ms: OrDefault[UInt64 | None] = None
     """When the user last turned to the file, in milliseconds since 1970; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRecentFile(AcpStruct):
@@ -2818,10 +2377,7 @@ class NesRecentFile(AcpStruct):
     text: str
     """Whole text of the file."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRelatedSnippet(AcpStruct):
@@ -2832,10 +2388,7 @@ class NesRelatedSnippet(AcpStruct):
     excerpts: list[NesExcerpt]
     """Pieces of that file."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
@@ -2854,10 +2407,7 @@ class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
     new_name: str
     """What the symbol is to be called."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRepository(AcpStruct):
@@ -2870,10 +2420,7 @@ class NesRepository(AcpStruct):
     remote_url: str
     """Where the repository is hosted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndReplace"):
@@ -2894,10 +2441,7 @@ class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndR
     is_regex: bool | None = None
     """True when `search` is a regular expression; null or absent means that it is plain text."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesUserAction(AcpStruct):
@@ -2912,10 +2456,7 @@ class NesUserAction(AcpStruct):
     timestamp_ms: UInt64
     """When it was done, in milliseconds since 1970."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSuggestContext(AcpStruct):
@@ -2937,10 +2478,7 @@ class NesSuggestContext(AcpStruct):
     diagnostics: list[NesDiagnostic] | None = None
     """Errors and warnings that the editor shows; null or absent when not asked for or not known."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 NesSuggestion: TypeAlias = Closed[
@@ -2969,10 +2507,7 @@ class NewSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]]
     """MCP servers to connect to; may be empty."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NewSessionResponse(AcpStruct):
@@ -2985,10 +2520,7 @@ class NewSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
@@ -3019,10 +2551,7 @@ class PermissionOption(AcpStruct):
     kind: PermissionOptionKind
     """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanEntry(AcpStruct):
@@ -3035,10 +2564,7 @@ class PlanEntry(AcpStruct):
     status: PlanEntryStatus
     """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
@@ -3051,10 +2577,7 @@ class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanFile(AcpStruct, tag_field="type", tag="file"):
@@ -3066,10 +2589,7 @@ class PlanFile(AcpStruct, tag_field="type", tag="file"):
     uri: str
     """File that holds the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
@@ -3085,10 +2605,7 @@ class PlanItems(AcpStruct, tag_field="type", tag="items"):
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
@@ -3100,10 +2617,7 @@ class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
     content: str
     """Whole text of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
@@ -3116,10 +2630,7 @@ class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
     plan_id: PlanId
     """Plan that is gone."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 PlanUpdateContent: TypeAlias = Closed[PlanItems | PlanFile | PlanMarkdown]
@@ -3136,10 +2647,7 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
     plan: PlanUpdateContent
     """Content of the plan from now on, with the id of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptRequest(AcpStruct):
@@ -3158,10 +2666,7 @@ class PromptRequest(AcpStruct):
     where allowed, as the agent may be unable to follow the link.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Usage(AcpStruct):
@@ -3184,10 +2689,7 @@ class Usage(AcpStruct):
     cached_write_tokens: OrDefault[UInt64 | None] = None
     """Tokens that were put into a cache; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptResponse(AcpStruct):
@@ -3198,10 +2700,7 @@ class PromptResponse(AcpStruct):
     usage: OrDefault[Usage | None] = None
     """Tokens that were used; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReadTextFileRequest(AcpStruct):
@@ -3219,10 +2718,7 @@ class ReadTextFileRequest(AcpStruct):
     limit: OrDefault[UInt32 | None] = None
     """Most lines to return; null or absent returns everything up to the end."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReadTextFileResponse(AcpStruct):
@@ -3231,10 +2727,7 @@ class ReadTextFileResponse(AcpStruct):
     content: str
     """The lines asked for, as one text."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RejectNesNotification(AcpStruct):
@@ -3247,10 +2740,7 @@ class RejectNesNotification(AcpStruct):
     reason: OrDefault[NesRejectReason | None] = None
     """Why it was not taken; null or absent when the client does not say."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalRequest(AcpStruct):
@@ -3265,20 +2755,14 @@ class ReleaseTerminalRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal that the agent needs no longer."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalResponse(AcpStruct):
     """Confirms that the terminal is gone. [#/$defs/ReleaseTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
@@ -3298,10 +2782,7 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
     option_id: PermissionOptionId
     """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestPermissionOutcome: TypeAlias = Closed[RequestPermissionOutcomeCancelled | SelectedPermissionOutcome]
@@ -3319,10 +2800,7 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
     terminal_id: TerminalId
     """Terminal to show, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ToolCallContent: TypeAlias = Closed[Content | Diff | Terminal]
@@ -3340,10 +2818,7 @@ class ToolCallLocation(AcpStruct):
     Unlike for `fs/read_text_file`, it is not specified whether counting starts at 0 or at 1.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ToolCallUpdate(AcpStruct):
@@ -3371,10 +2846,7 @@ class ToolCallUpdate(AcpStruct):
     raw_output: OrDefault[Any] = None
     """New output of the tool as any JSON; null or absent leaves it as it is."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionRequest(AcpStruct):
@@ -3391,10 +2863,7 @@ class RequestPermissionRequest(AcpStruct):
     options: list[PermissionOption]
     """Answers from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionResponse(AcpStruct):
@@ -3403,10 +2872,7 @@ class RequestPermissionResponse(AcpStruct):
     outcome: RequestPermissionOutcome
     """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionRequest(AcpStruct):
@@ -3428,10 +2894,7 @@ class ResumeSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     """MCP servers to connect to this time; none when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionResponse(AcpStruct):
@@ -3442,10 +2905,7 @@ class ResumeSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
     """Options that the user can change; null or absent when the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigBoolean(AcpStruct):
@@ -3476,10 +2936,7 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
     updated_at: OrDefault[str | None | UnsetType] = UNSET
     """Time of the last activity as in ISO 8601; null removes it, and when absent it stays as it is."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
@@ -3529,10 +2986,7 @@ class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
     raw_output: OrDefault[Any] = None
     """Output of the tool as any JSON; null counts as absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -3555,10 +3009,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     cost: OrDefault[Cost | None] = None
     """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 SessionUpdate: TypeAlias = Closed[
@@ -3594,10 +3045,7 @@ class SessionNotification(AcpStruct):
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetProviderRequest(AcpStruct):
@@ -3615,20 +3063,14 @@ class SetProviderRequest(AcpStruct):
     headers: dict[str, str] = {}
     """All headers to send with requests, credentials included; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetProviderResponse(AcpStruct):
     """Confirms that the provider is configured. [#/$defs/SetProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boolean"):
@@ -3640,10 +3082,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: bool
     """True turns the setting on, false turns it off."""
 
@@ -3659,10 +3098,7 @@ class SetSessionConfigOptionRequestValueId(AcpStruct, untagged_by="type"):
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: SessionConfigValueId
     """Id of the chosen value, one of the setting's `options`."""
 
@@ -3683,10 +3119,7 @@ class SetSessionConfigOptionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionModeRequest(AcpStruct):
@@ -3700,20 +3133,14 @@ class SetSessionModeRequest(AcpStruct):
     mode_id: SessionModeId
     """Mode to change to, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionModeResponse(AcpStruct):
     """Confirms that the session is in the chosen mode. [#/$defs/SetSessionModeResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WorkspaceFolder(AcpStruct):
@@ -3724,10 +3151,7 @@ class WorkspaceFolder(AcpStruct):
     name: str
     """Name of the folder as the editor shows it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StartNesRequest(AcpStruct):
@@ -3743,10 +3167,7 @@ class StartNesRequest(AcpStruct):
     repository: OrDefault[NesRepository | None] = None
     """Git repository of the workspace; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StartNesResponse(AcpStruct):
@@ -3755,10 +3176,7 @@ class StartNesResponse(AcpStruct):
     session_id: SessionId
     """Chosen by the agent; it stands for the session in `nes/*` and `document/*` messages."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SuggestNesRequest(AcpStruct):
@@ -3782,10 +3200,7 @@ class SuggestNesRequest(AcpStruct):
     context: NesSuggestContext | None = None
     """More about the user's work, as far as the agent asked for it; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SuggestNesResponse(AcpStruct):
@@ -3794,10 +3209,7 @@ class SuggestNesResponse(AcpStruct):
     suggestions: list[NesSuggestion]
     """Suggestions, possibly none; the client reports by `nes/accept` or `nes/reject` what became of them."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalExitStatus(AcpStruct):
@@ -3808,10 +3220,7 @@ class TerminalExitStatus(AcpStruct):
     signal: OrDefault[str | None] = None
     """Signal that ended the process; null or absent if it exited by itself."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalOutputRequest(AcpStruct):
@@ -3825,10 +3234,7 @@ class TerminalOutputRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal to look at, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalOutputResponse(AcpStruct):
@@ -3841,10 +3247,7 @@ class TerminalOutputResponse(AcpStruct):
     exit_status: OrDefault[TerminalExitStatus | None] = None
     """How the command ended; null or absent while it is running."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WaitForTerminalExitRequest(AcpStruct):
@@ -3858,10 +3261,7 @@ class WaitForTerminalExitRequest(AcpStruct):
     terminal_id: TerminalId
     """Terminal to wait for, from the answer to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WaitForTerminalExitResponse(AcpStruct):
@@ -3872,10 +3272,7 @@ class WaitForTerminalExitResponse(AcpStruct):
     signal: OrDefault[str | None] = None
     """Signal that ended the process; null or absent if it exited by itself."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WriteTextFileRequest(AcpStruct):
@@ -3891,17 +3288,11 @@ class WriteTextFileRequest(AcpStruct):
     content: str
     """Whole text that the file has afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WriteTextFileResponse(AcpStruct):
     """Confirms that the file has been written. [#/$defs/WriteTextFileResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""

@@ -52,10 +52,7 @@ class AgentAuthCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptImageCapabilities(AcpStruct):
@@ -65,10 +62,7 @@ class PromptImageCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptAudioCapabilities(AcpStruct):
@@ -78,10 +72,7 @@ class PromptAudioCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
@@ -91,10 +82,7 @@ class PromptEmbeddedContextCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptCapabilities(AcpStruct):
@@ -112,10 +100,7 @@ class PromptCapabilities(AcpStruct):
     or absent when they may not.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpStdioCapabilities(AcpStruct):
@@ -125,10 +110,7 @@ class McpStdioCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpHttpCapabilities(AcpStruct):
@@ -138,10 +120,7 @@ class McpHttpCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpCapabilities(AcpStruct):
@@ -155,10 +134,7 @@ class McpCapabilities(AcpStruct):
     http: OrDefault[McpHttpCapabilities | None] = None
     """Present, if only as `{}`, when servers of type `http` may be passed; null or absent when they may not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
@@ -168,10 +144,7 @@ class SessionDeleteCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
@@ -182,10 +155,7 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCapabilities(AcpStruct):
@@ -204,10 +174,7 @@ class SessionCapabilities(AcpStruct):
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
     """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentCapabilities(AcpStruct):
@@ -223,10 +190,7 @@ class AgentCapabilities(AcpStruct):
     auth: OrDefault[AgentAuthCapabilities | None] = None
     """Extensions around authentication; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Annotations(AcpStruct):
@@ -240,10 +204,7 @@ class Annotations(AcpStruct):
     """How much the content matters, from 0 to 1, higher numbers meaning more; null or absent when nothing is said.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
@@ -258,10 +219,7 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
@@ -280,10 +238,7 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
@@ -300,10 +255,7 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Icon(AcpStruct):
@@ -348,10 +300,7 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextResourceContents(AcpStruct):
@@ -364,10 +313,7 @@ class TextResourceContents(AcpStruct):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the text; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BlobResourceContents(AcpStruct):
@@ -380,10 +326,7 @@ class BlobResourceContents(AcpStruct):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the bytes; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
@@ -402,10 +345,7 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ContentBlockOther(
@@ -487,10 +427,7 @@ class TerminalAuthCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthCapabilities(AcpStruct):
@@ -506,10 +443,7 @@ class AuthCapabilities(AcpStruct):
     Null or absent means that the agent must not offer methods of type `terminal`.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class EnvVariable(AcpStruct):
@@ -520,10 +454,7 @@ class EnvVariable(AcpStruct):
     value: str
     """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -549,10 +480,7 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     None when absent.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
@@ -566,10 +494,7 @@ class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodOther(
@@ -598,10 +523,7 @@ class AuthMethodOther(
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
@@ -618,10 +540,7 @@ class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
     hint: str
     """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
@@ -652,10 +571,7 @@ class AvailableCommand(AcpStruct):
     input: OrDefault[AvailableCommandInput | None] = None
     """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
@@ -668,10 +584,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
     """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
@@ -685,10 +598,7 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
     default: OrDefault[bool | None] = None
     """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
@@ -709,10 +619,7 @@ class CancelRequestNotification(AcpStruct):
     request_id: RequestId
     """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CancelSessionNotification(AcpStruct):
@@ -726,10 +633,7 @@ class CancelSessionNotification(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationFormCapabilities(AcpStruct):
@@ -739,10 +643,7 @@ class ElicitationFormCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationUrlCapabilities(AcpStruct):
@@ -752,10 +653,7 @@ class ElicitationUrlCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationCapabilities(AcpStruct):
@@ -766,10 +664,7 @@ class ElicitationCapabilities(AcpStruct):
     url: OrDefault[ElicitationUrlCapabilities | None] = None
     """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientCapabilities(AcpStruct):
@@ -784,10 +679,7 @@ class ClientCapabilities(AcpStruct):
     elicitation: OrDefault[ElicitationCapabilities | None] = None
     """Ways to question the user; null or absent means that there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionRequest(AcpStruct):
@@ -800,20 +692,14 @@ class CloseSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
     """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
@@ -832,10 +718,7 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
     terminal_id: OrDefault[TerminalId | None] = None
     """Terminal of the command; null or absent when there is none or it is unknown as yet."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompleteElicitationNotification(AcpStruct):
@@ -848,10 +731,7 @@ class CompleteElicitationNotification(AcpStruct):
     elicitation_id: ElicitationId
     """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectOption(AcpStruct):
@@ -864,10 +744,7 @@ class SessionConfigSelectOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectGroup(AcpStruct):
@@ -880,10 +757,7 @@ class SessionConfigSelectGroup(AcpStruct):
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
     """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
@@ -906,10 +780,7 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
     """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
@@ -929,10 +800,7 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
     """True when the setting is on."""
 
@@ -960,10 +828,7 @@ class SessionConfigOptionOther(
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     type: str
     """Name of the type.
 
@@ -988,10 +853,7 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
@@ -1001,10 +863,7 @@ class Content(AcpStruct, tag_field="type", tag="content"):
     content: ContentBlock
     """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ContentChunk(AcpStruct):
@@ -1015,10 +874,7 @@ class ContentChunk(AcpStruct):
     content: ContentBlock
     """Comes after what the message holds so far."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
@@ -1029,10 +885,7 @@ class Cost(AcpStruct):
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
     """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class EnumOption(AcpStruct):
@@ -1045,10 +898,7 @@ class EnumOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
@@ -1077,10 +927,7 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
     """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
@@ -1098,10 +945,7 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
     default: OrDefault[float | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
@@ -1119,10 +963,7 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
     default: OrDefault[Int64 | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
@@ -1132,10 +973,7 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     enum: Annotated[list[str], Advice(min_items=1)]
     """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
@@ -1158,10 +996,7 @@ class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
     """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
@@ -1185,10 +1020,7 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
     default: OrDefault[SkipInvalid[list[str]] | None] = None
     """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationPropertySchemaOther(
@@ -1244,10 +1076,7 @@ class ElicitationSchema(AcpStruct):
     description: OrDefault[str | None] = None
     """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
@@ -1257,10 +1086,7 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
@@ -1279,10 +1105,7 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
@@ -1296,10 +1119,7 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1320,10 +1140,7 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1350,10 +1167,7 @@ class CreateElicitationRequestOtherSession(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1386,10 +1200,7 @@ class CreateElicitationRequestOtherRequest(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1425,10 +1236,7 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
     """Values by the keys of the requested schema; null or absent when there are none."""
 
@@ -1438,10 +1246,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
@@ -1449,10 +1254,7 @@ class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseOther(
@@ -1471,10 +1273,7 @@ class CreateElicitationResponseOther(
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     action: str
     """Name of the action.
 
@@ -1495,20 +1294,14 @@ class DeleteSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
     """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
@@ -1520,10 +1313,7 @@ class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
     """Absolute path of the new file."""
 
@@ -1537,10 +1327,7 @@ class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
     """Absolute path that the file had."""
 
@@ -1554,10 +1341,7 @@ class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
     """Absolute path of the file."""
 
@@ -1571,10 +1355,7 @@ class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     old_path: AbsolutePath
     """Absolute path that the file had."""
     path: AbsolutePath
@@ -1590,10 +1371,7 @@ class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     old_path: AbsolutePath
     """Absolute path of the original."""
     path: AbsolutePath
@@ -1622,10 +1400,7 @@ class DiffChangeOther(
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     operation: str
     """Name of the operation.
 
@@ -1664,10 +1439,7 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
     patch: OrDefault[DiffPatch | None] = None
     """Text of the changes for display. Null or absent when there is none, which clients must be able to handle."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DiffPathChange(AcpStruct):
@@ -1814,10 +1586,7 @@ class HttpHeader(AcpStruct):
     value: str
     """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
@@ -1830,10 +1599,7 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
     Null or absent when no reason is given.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Implementation(AcpStruct):
@@ -1846,10 +1612,7 @@ class Implementation(AcpStruct):
     version: str
     """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ProtocolVersion: TypeAlias = UInt16
@@ -1872,10 +1635,7 @@ class InitializeRequest(AcpStruct):
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
     """What the agent may ask of the client; nothing special when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
@@ -1896,10 +1656,7 @@ class InitializeResponse(AcpStruct):
     If there is any, the agent must handle `auth/login` and `auth/logout`.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsRequest(AcpStruct):
@@ -1910,10 +1667,7 @@ class ListSessionsRequest(AcpStruct):
     cursor: SessionListCursor | None = None
     """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
@@ -1930,10 +1684,7 @@ class SessionInfo(AcpStruct):
     updated_at: OrDefault[DateTime | None] = None
     """Time of the last activity as in RFC 3339; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsResponse(AcpStruct):
@@ -1944,10 +1695,7 @@ class ListSessionsResponse(AcpStruct):
     next_cursor: OrDefault[SessionListCursor | None] = None
     """Sent back as `cursor` to get the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoginAuthRequest(AcpStruct):
@@ -1960,20 +1708,14 @@ class LoginAuthRequest(AcpStruct):
     method_id: AuthMethodId
     """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoginAuthResponse(AcpStruct):
     """Confirms that the user is signed in, so that sessions can be created. [#/$defs/LoginAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutAuthRequest(AcpStruct):
@@ -1984,20 +1726,14 @@ class LogoutAuthRequest(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutAuthResponse(AcpStruct):
     """Confirms that nobody is signed in any more. [#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
@@ -2011,10 +1747,7 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     headers: list[HttpHeader] = []
     """Sent with every request to the server; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
@@ -2033,10 +1766,7 @@ class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
     env: list[EnvVariable] = []
     """Variables to set for the program; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerOther(
@@ -2084,10 +1814,7 @@ class NewSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     """MCP servers to connect to; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NewSessionResponse(AcpStruct):
@@ -2098,10 +1825,7 @@ class NewSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PermissionOption(AcpStruct):
@@ -2114,10 +1838,7 @@ class PermissionOption(AcpStruct):
     kind: PermissionOptionKind
     """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanEntry(AcpStruct):
@@ -2130,10 +1851,7 @@ class PlanEntry(AcpStruct):
     status: PlanEntryStatus
     """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
@@ -2149,10 +1867,7 @@ class PlanItems(AcpStruct, tag_field="type", tag="items"):
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanUpdateContentOther(
@@ -2191,10 +1906,7 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
     plan: PlanUpdateContent
     """Content of the plan from now on, with the id of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptRequest(AcpStruct):
@@ -2213,10 +1925,7 @@ class PromptRequest(AcpStruct):
     where allowed, as the agent may be unable to follow the link.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptResponse(AcpStruct):
@@ -2227,10 +1936,7 @@ class PromptResponse(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
@@ -2238,10 +1944,7 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 
     type: ClassVar[Literal["start"]] = "start"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
@@ -2257,10 +1960,7 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
@@ -2287,10 +1987,7 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
     option_id: PermissionOptionId
     """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionOutcomeOther(
@@ -2333,10 +2030,7 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
     terminal_id: TerminalId
     """Terminal to show."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ToolCallContentOther(
@@ -2379,10 +2073,7 @@ class ToolCallLocation(AcpStruct):
     It is not specified whether counting starts at 0 or at 1.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ToolCallUpdate(AcpStruct):
@@ -2478,10 +2169,7 @@ class RequestPermissionRequest(AcpStruct):
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
     """Answers from which the user picks one; at least one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionResponse(AcpStruct):
@@ -2490,10 +2178,7 @@ class RequestPermissionResponse(AcpStruct):
     outcome: RequestPermissionOutcome
     """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_action"):
@@ -2501,10 +2186,7 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
     state: ClassVar[Literal["requires_action"]] = "requires_action"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionRequest(AcpStruct):
@@ -2528,10 +2210,7 @@ class ResumeSessionRequest(AcpStruct):
     replay_from: OrDefault[ReplayFrom | None] = None
     """Where the replay of the conversation begins; null or absent means that nothing is replayed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionResponse(AcpStruct):
@@ -2540,10 +2219,7 @@ class ResumeSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
@@ -2551,10 +2227,7 @@ class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
 
     state: ClassVar[Literal["running"]] = "running"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigBoolean(AcpStruct):
@@ -2632,10 +2305,7 @@ class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag=
     state: Literal["running"] = always("running")
     """Always `running`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -2653,10 +2323,7 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
     Null or absent when no reason is given.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -2669,10 +2336,7 @@ class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate
     state: Literal["requires_action"] = always("requires_action")
     """Always `requires_action`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateStateUpdateOther(
@@ -2713,10 +2377,7 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
     content: ToolCallContent
     """Comes after what the call has produced so far."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -2735,10 +2396,7 @@ class TerminalOutput(AcpStruct):
     data: Base64
     """Bytes of the whole output in base64."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalExitStatus(AcpStruct):
@@ -2754,10 +2412,7 @@ class TerminalExitStatus(AcpStruct):
     unknown.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
@@ -2794,10 +2449,7 @@ class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_ou
     Each chunk is encoded by itself, so decode before joining.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
@@ -2811,10 +2463,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     cost: OrDefault[Cost | None] = None
     """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateOther(
@@ -2886,10 +2535,7 @@ class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: SessionConfigValueId
     """Id of the chosen value, one of the setting's `options`."""
 
@@ -2903,10 +2549,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: bool
     """True turns the setting on, false turns it off."""
 
@@ -2930,10 +2573,7 @@ class SetSessionConfigOptionRequestOther(
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     type: str
     """Name of the type.
 
@@ -2958,10 +2598,7 @@ class SetSessionConfigOptionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StateUpdateOther(
@@ -3005,7 +2642,4 @@ class UpdateSessionNotification(AcpStruct):
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""

@@ -65,10 +65,7 @@ class AcceptNesNotification(AcpStruct):
     suggestion_id: NesSuggestionId
     """Suggestion that was taken."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentAuthCapabilities(AcpStruct):
@@ -79,10 +76,7 @@ class AgentAuthCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptImageCapabilities(AcpStruct):
@@ -92,10 +86,7 @@ class PromptImageCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptAudioCapabilities(AcpStruct):
@@ -105,10 +96,7 @@ class PromptAudioCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
@@ -118,10 +106,7 @@ class PromptEmbeddedContextCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptCapabilities(AcpStruct):
@@ -139,10 +124,7 @@ class PromptCapabilities(AcpStruct):
     or absent when they may not.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpStdioCapabilities(AcpStruct):
@@ -152,10 +134,7 @@ class McpStdioCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpHttpCapabilities(AcpStruct):
@@ -165,10 +144,7 @@ class McpHttpCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpAcpCapabilities(AcpStruct):
@@ -178,10 +154,7 @@ class McpAcpCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpCapabilities(AcpStruct):
@@ -197,10 +170,7 @@ class McpCapabilities(AcpStruct):
     acp: OrDefault[McpAcpCapabilities | None] = None
     """Present, if only as `{}`, when servers of type `acp` may be passed; null or absent when they may not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
@@ -210,10 +180,7 @@ class SessionDeleteCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
@@ -224,10 +191,7 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionForkCapabilities(AcpStruct):
@@ -237,10 +201,7 @@ class SessionForkCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCapabilities(AcpStruct):
@@ -261,10 +222,7 @@ class SessionCapabilities(AcpStruct):
     fork: OrDefault[SessionForkCapabilities | None] = None
     """Present, if only as `{}`, when the agent handles `session/fork`; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProvidersCapabilities(AcpStruct):
@@ -274,10 +232,7 @@ class ProvidersCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidOpenCapabilities(AcpStruct):
@@ -287,10 +242,7 @@ class NesDocumentDidOpenCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidChangeCapabilities(AcpStruct):
@@ -302,10 +254,7 @@ class NesDocumentDidChangeCapabilities(AcpStruct):
     sync_kind: TextDocumentSyncKind
     """Whether changes come as whole documents or as ranges."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidCloseCapabilities(AcpStruct):
@@ -315,10 +264,7 @@ class NesDocumentDidCloseCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidSaveCapabilities(AcpStruct):
@@ -328,10 +274,7 @@ class NesDocumentDidSaveCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidFocusCapabilities(AcpStruct):
@@ -341,10 +284,7 @@ class NesDocumentDidFocusCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentEventCapabilities(AcpStruct):
@@ -361,10 +301,7 @@ class NesDocumentEventCapabilities(AcpStruct):
     did_focus: OrDefault[NesDocumentDidFocusCapabilities | None] = None
     """Present, if only as `{}`, when the client should send `document/didFocus`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEventCapabilities(AcpStruct):
@@ -373,10 +310,7 @@ class NesEventCapabilities(AcpStruct):
     document: OrDefault[NesDocumentEventCapabilities | None] = None
     """Events about documents; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRecentFilesCapabilities(AcpStruct):
@@ -388,10 +322,7 @@ class NesRecentFilesCapabilities(AcpStruct):
     max_count: OrDefault[UInt32 | None] = None
     """How many files are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRelatedSnippetsCapabilities(AcpStruct):
@@ -401,10 +332,7 @@ class NesRelatedSnippetsCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditHistoryCapabilities(AcpStruct):
@@ -413,10 +341,7 @@ class NesEditHistoryCapabilities(AcpStruct):
     max_count: OrDefault[UInt32 | None] = None
     """How many edits are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesUserActionsCapabilities(AcpStruct):
@@ -428,10 +353,7 @@ class NesUserActionsCapabilities(AcpStruct):
     max_count: OrDefault[UInt32 | None] = None
     """How many actions are of use to the agent; null or absent sets no bound."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesOpenFilesCapabilities(AcpStruct):
@@ -441,10 +363,7 @@ class NesOpenFilesCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDiagnosticsCapabilities(AcpStruct):
@@ -454,10 +373,7 @@ class NesDiagnosticsCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesContextCapabilities(AcpStruct):
@@ -476,10 +392,7 @@ class NesContextCapabilities(AcpStruct):
     diagnostics: OrDefault[NesDiagnosticsCapabilities | None] = None
     """Present, if only as `{}`, to get the editor's errors and warnings; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesCapabilities(AcpStruct):
@@ -493,10 +406,7 @@ class NesCapabilities(AcpStruct):
     context: OrDefault[NesContextCapabilities | None] = None
     """What the client should add to each `nes/suggest`; null or absent means nothing."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AgentCapabilities(AcpStruct):
@@ -521,10 +431,7 @@ class AgentCapabilities(AcpStruct):
     position_encoding: OrDefault[PositionEncodingKind | None] = None
     """Unit of character offsets, chosen from those that the client offered; null or absent means UTF-16."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Annotations(AcpStruct):
@@ -538,10 +445,7 @@ class Annotations(AcpStruct):
     """How much the content matters, from 0 to 1, higher numbers meaning more; null or absent when nothing is said.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
@@ -556,10 +460,7 @@ class TextContent(AcpStruct, tag_field="type", tag="text"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
@@ -578,10 +479,7 @@ class ImageContent(AcpStruct, tag_field="type", tag="image"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
@@ -598,10 +496,7 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Icon(AcpStruct):
@@ -646,10 +541,7 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextResourceContents(AcpStruct):
@@ -662,10 +554,7 @@ class TextResourceContents(AcpStruct):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the text; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BlobResourceContents(AcpStruct):
@@ -678,10 +567,7 @@ class BlobResourceContents(AcpStruct):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the bytes; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
@@ -700,10 +586,7 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     annotations: OrDefault[Annotations | None] = None
     """Hints on whom the block is for and how much it matters; null or absent when there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ContentBlockOther(
@@ -785,10 +668,7 @@ class TerminalAuthCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthCapabilities(AcpStruct):
@@ -804,10 +684,7 @@ class AuthCapabilities(AcpStruct):
     Null or absent means that the agent must not offer methods of type `terminal`.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class EnvVariable(AcpStruct):
@@ -818,10 +695,7 @@ class EnvVariable(AcpStruct):
     value: str
     """Passed to the process as it stands."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -847,10 +721,7 @@ class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     None when absent.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
@@ -864,10 +735,7 @@ class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AuthMethodOther(
@@ -896,10 +764,7 @@ class AuthMethodOther(
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
@@ -916,10 +781,7 @@ class TextCommandInput(AcpStruct, tag_field="type", tag="text"):
     hint: str
     """Shown to the user as long as no input has been typed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
@@ -950,10 +812,7 @@ class AvailableCommand(AcpStruct):
     input: OrDefault[AvailableCommandInput | None] = None
     """What may follow the name; null or absent when the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="available_commands_update"):
@@ -966,10 +825,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
     """The whole list; it takes the place of the one before."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
@@ -983,10 +839,7 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
     default: OrDefault[bool | None] = None
     """State before the user touches the input; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
@@ -1007,10 +860,7 @@ class CancelRequestNotification(AcpStruct):
     request_id: RequestId
     """The `id` under which the sender made that request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CancelSessionNotification(AcpStruct):
@@ -1024,10 +874,7 @@ class CancelSessionNotification(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationFormCapabilities(AcpStruct):
@@ -1037,10 +884,7 @@ class ElicitationFormCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationUrlCapabilities(AcpStruct):
@@ -1050,10 +894,7 @@ class ElicitationUrlCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationCapabilities(AcpStruct):
@@ -1064,10 +905,7 @@ class ElicitationCapabilities(AcpStruct):
     url: OrDefault[ElicitationUrlCapabilities | None] = None
     """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesJumpCapabilities(AcpStruct):
@@ -1077,10 +915,7 @@ class NesJumpCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRenameCapabilities(AcpStruct):
@@ -1090,10 +925,7 @@ class NesRenameCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSearchAndReplaceCapabilities(AcpStruct):
@@ -1103,10 +935,7 @@ class NesSearchAndReplaceCapabilities(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientNesCapabilities(AcpStruct):
@@ -1119,10 +948,7 @@ class ClientNesCapabilities(AcpStruct):
     search_and_replace: OrDefault[NesSearchAndReplaceCapabilities | None] = None
     """Present, if only as `{}`, when the client can show `searchAndReplace`; null or absent when not."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ClientCapabilities(AcpStruct):
@@ -1141,10 +967,7 @@ class ClientCapabilities(AcpStruct):
     position_encodings: OrDefault[SkipInvalid[list[PositionEncodingKind]]] = []
     """Units of character offsets that the client can work with, the best first; the agent chooses one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseNesRequest(AcpStruct):
@@ -1156,20 +979,14 @@ class CloseNesRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseNesResponse(AcpStruct):
     """Confirms that the session for suggested edits is closed. [#/$defs/CloseNesResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionRequest(AcpStruct):
@@ -1182,20 +999,14 @@ class CloseSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
     """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
@@ -1214,10 +1025,7 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
     terminal_id: OrDefault[TerminalId | None] = None
     """Terminal of the command; null or absent when there is none or it is unknown as yet."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompactionSummaryChunk(AcpStruct, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
@@ -1272,10 +1080,7 @@ class CompleteElicitationNotification(AcpStruct):
     elicitation_id: ElicitationId
     """Elicitation that is over, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectOption(AcpStruct):
@@ -1288,10 +1093,7 @@ class SessionConfigSelectOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigSelectGroup(AcpStruct):
@@ -1304,10 +1106,7 @@ class SessionConfigSelectGroup(AcpStruct):
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
     """Values in the group, in the order to show."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 SessionConfigSelectOptions: TypeAlias = Untagged[list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]]
@@ -1330,10 +1129,7 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
     """Value in force, one of `options`."""
     options: SessionConfigSelectOptions
@@ -1353,10 +1149,7 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
     """True when the setting is on."""
 
@@ -1384,10 +1177,7 @@ class SessionConfigOptionOther(
     category: OrDefault[SessionConfigOptionCategory | None] = None
     """What the setting is about, for display only; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     type: str
     """Name of the type.
 
@@ -1412,10 +1202,7 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All options with their values, not only those that changed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ConnectMcpRequest(AcpStruct):
@@ -1427,10 +1214,7 @@ class ConnectMcpRequest(AcpStruct):
     server_id: McpServerAcpId
     """Server to connect to, by the id from its `McpServerAcp`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ConnectMcpResponse(AcpStruct):
@@ -1439,10 +1223,7 @@ class ConnectMcpResponse(AcpStruct):
     connection_id: McpConnectionId
     """Chosen by the client; messages over the connection carry it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Content(AcpStruct, tag_field="type", tag="content"):
@@ -1452,10 +1233,7 @@ class Content(AcpStruct, tag_field="type", tag="content"):
     content: ContentBlock
     """Block that the client shows with the tool call."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ContentChunk(AcpStruct):
@@ -1466,10 +1244,7 @@ class ContentChunk(AcpStruct):
     content: ContentBlock
     """Comes after what the message holds so far."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
@@ -1480,10 +1255,7 @@ class Cost(AcpStruct):
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
     """Code of three letters from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class EnumOption(AcpStruct):
@@ -1496,10 +1268,7 @@ class EnumOption(AcpStruct):
     description: OrDefault[str | None] = None
     """Further explanation for the user; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
@@ -1528,10 +1297,7 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
     """Choices with labels; null or absent when there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
@@ -1549,10 +1315,7 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
     default: OrDefault[float | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
@@ -1570,10 +1333,7 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
     default: OrDefault[Int64 | None] = None
     """Number to start with; null or absent when none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
@@ -1583,10 +1343,7 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     enum: Annotated[list[str], Advice(min_items=1)]
     """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
@@ -1609,10 +1366,7 @@ class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     any_of: Annotated[list[EnumOption], Advice(min_items=1)]
     """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 MultiSelectItems: TypeAlias = OpenFallback[StringMultiSelectItems, MultiSelectItemsOther, TitledMultiSelectItems]
@@ -1636,10 +1390,7 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
     default: OrDefault[SkipInvalid[list[str]] | None] = None
     """Values that are picked to start with; null or absent when none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationPropertySchemaOther(
@@ -1695,10 +1446,7 @@ class ElicitationSchema(AcpStruct):
     description: OrDefault[str | None] = None
     """What the form is about; null or absent when nothing is said."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form"):
@@ -1708,10 +1456,7 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
@@ -1730,10 +1475,7 @@ class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
@@ -1747,10 +1489,7 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1771,10 +1510,7 @@ class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url")
     message: str
     """Tells the user what the visit is good for."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
     """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
     url: Uri
@@ -1801,10 +1537,7 @@ class CreateElicitationRequestOtherSession(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1837,10 +1570,7 @@ class CreateElicitationRequestOtherRequest(
     message: str
     """Tells the user what is wanted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     mode: str
     """Name of the mode.
 
@@ -1876,10 +1606,7 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
 
     action: ClassVar[Literal["accept"]] = "accept"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
     """Values by the keys of the requested schema; null or absent when there are none."""
 
@@ -1889,10 +1616,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
@@ -1900,10 +1624,7 @@ class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class CreateElicitationResponseOther(
@@ -1922,10 +1643,7 @@ class CreateElicitationResponseOther(
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     action: str
     """Name of the action.
 
@@ -1946,20 +1664,14 @@ class DeleteSessionRequest(AcpStruct):
     session_id: SessionId
     """Session concerned, by the id that the agent gave it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
     """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Position(AcpStruct):
@@ -1970,10 +1682,7 @@ class Position(AcpStruct):
     character: UInt32
     """Offset within the line, counted from 0 in units of the agreed `positionEncoding`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Range(AcpStruct):
@@ -1984,10 +1693,7 @@ class Range(AcpStruct):
     end: Position
     """Position just behind the range, which is not part of it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextDocumentContentChangeEvent(AcpStruct):
@@ -1998,10 +1704,7 @@ class TextDocumentContentChangeEvent(AcpStruct):
     text: str
     """What stands there now."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidChangeDocumentNotification(AcpStruct):
@@ -2016,10 +1719,7 @@ class DidChangeDocumentNotification(AcpStruct):
     content_changes: OrDefault[SkipInvalid[list[TextDocumentContentChangeEvent]]]
     """Changes, to be applied in this order."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidCloseDocumentNotification(AcpStruct):
@@ -2030,10 +1730,7 @@ class DidCloseDocumentNotification(AcpStruct):
     uri: Uri
     """Document that was closed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidFocusDocumentNotification(AcpStruct):
@@ -2050,10 +1747,7 @@ class DidFocusDocumentNotification(AcpStruct):
     visible_range: Range
     """Part of the document that the user can see."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidOpenDocumentNotification(AcpStruct):
@@ -2073,10 +1767,7 @@ class DidOpenDocumentNotification(AcpStruct):
     text: str
     """Whole text of the document."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidSaveDocumentNotification(AcpStruct):
@@ -2087,10 +1778,7 @@ class DidSaveDocumentNotification(AcpStruct):
     uri: Uri
     """Document that was saved."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
@@ -2102,10 +1790,7 @@ class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
     """Absolute path of the new file."""
 
@@ -2119,10 +1804,7 @@ class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
     """Absolute path that the file had."""
 
@@ -2136,10 +1818,7 @@ class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
     """Absolute path of the file."""
 
@@ -2153,10 +1832,7 @@ class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     old_path: AbsolutePath
     """Absolute path that the file had."""
     path: AbsolutePath
@@ -2172,10 +1848,7 @@ class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     old_path: AbsolutePath
     """Absolute path of the original."""
     path: AbsolutePath
@@ -2204,10 +1877,7 @@ class DiffChangeOther(
     mime_type: OrDefault[MediaType | None] = None
     """Media type of the content; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     operation: str
     """Name of the operation.
 
@@ -2246,10 +1916,7 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
     patch: OrDefault[DiffPatch | None] = None
     """Text of the changes for display. Null or absent when there is none, which clients must be able to handle."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DiffPathChange(AcpStruct):
@@ -2277,20 +1944,14 @@ class DisableProviderRequest(AcpStruct):
     provider_id: ProviderId
     """Provider to switch off, from `providers/list`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisableProviderResponse(AcpStruct):
     """Confirms that the provider is off. [#/$defs/DisableProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisconnectMcpRequest(AcpStruct):
@@ -2299,20 +1960,14 @@ class DisconnectMcpRequest(AcpStruct):
     connection_id: McpConnectionId
     """Connection to close; no message may use it afterwards."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class DisconnectMcpResponse(AcpStruct):
     """Confirms that the connection is closed. [#/$defs/DisconnectMcpResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationAcceptAction(AcpStruct):
@@ -2443,10 +2098,7 @@ class HttpHeader(AcpStruct):
     value: str
     """Sent as it stands; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
@@ -2460,10 +2112,7 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     headers: list[HttpHeader] = []
     """Sent with every request to the server; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
@@ -2479,10 +2128,7 @@ class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
     server_id: McpServerAcpId
     """Chosen by the side that provides the server. Two such servers on one connection must not share an id."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
@@ -2501,10 +2147,7 @@ class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
     env: list[EnvVariable] = []
     """Variables to set for the program; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpServerOther(
@@ -2552,10 +2195,7 @@ class ForkSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     """MCP servers that the new session connects to; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ForkSessionResponse(AcpStruct):
@@ -2566,10 +2206,7 @@ class ForkSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Usage(AcpStruct):
@@ -2592,10 +2229,7 @@ class Usage(AcpStruct):
     cached_write_tokens: OrDefault[UInt64 | None] = None
     """Tokens that were put into a cache; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
@@ -2610,10 +2244,7 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
     usage: OrDefault[Usage | None] = None
     """Tokens that were used; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Implementation(AcpStruct):
@@ -2626,10 +2257,7 @@ class Implementation(AcpStruct):
     version: str
     """Version of the program, such as `1.0.0`, for display, logs and statistics."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ProtocolVersion: TypeAlias = UInt16
@@ -2652,10 +2280,7 @@ class InitializeRequest(AcpStruct):
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
     """What the agent may ask of the client; nothing special when absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
@@ -2676,10 +2301,7 @@ class InitializeResponse(AcpStruct):
     If there is any, the agent must handle `auth/login` and `auth/logout`.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListProvidersRequest(AcpStruct):
@@ -2689,10 +2311,7 @@ class ListProvidersRequest(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProviderCurrentConfig(AcpStruct):
@@ -2703,10 +2322,7 @@ class ProviderCurrentConfig(AcpStruct):
     base_url: Uri
     """Start of the addresses to which requests go."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProviderInfo(AcpStruct):
@@ -2721,10 +2337,7 @@ class ProviderInfo(AcpStruct):
     current: ProviderCurrentConfig | None = None
     """Where requests go now; null or absent means that the provider is off."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListProvidersResponse(AcpStruct):
@@ -2733,10 +2346,7 @@ class ListProvidersResponse(AcpStruct):
     providers: list[ProviderInfo]
     """All of them, each with where its requests go at present."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsRequest(AcpStruct):
@@ -2747,10 +2357,7 @@ class ListSessionsRequest(AcpStruct):
     cursor: SessionListCursor | None = None
     """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
@@ -2767,10 +2374,7 @@ class SessionInfo(AcpStruct):
     updated_at: OrDefault[DateTime | None] = None
     """Time of the last activity as in RFC 3339; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ListSessionsResponse(AcpStruct):
@@ -2781,10 +2385,7 @@ class ListSessionsResponse(AcpStruct):
     next_cursor: OrDefault[SessionListCursor | None] = None
     """Sent back as `cursor` to get the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoginAuthRequest(AcpStruct):
@@ -2797,20 +2398,14 @@ class LoginAuthRequest(AcpStruct):
     method_id: AuthMethodId
     """One of the ids from `authMethods`, though none of type `terminal`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoginAuthResponse(AcpStruct):
     """Confirms that the user is signed in, so that sessions can be created. [#/$defs/LoginAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutAuthRequest(AcpStruct):
@@ -2821,20 +2416,14 @@ class LogoutAuthRequest(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class LogoutAuthResponse(AcpStruct):
     """Confirms that nobody is signed in any more. [#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MessageMcpNotification(AcpStruct):
@@ -2850,10 +2439,7 @@ class MessageMcpNotification(AcpStruct):
     params: OrDefault[dict[str, Any] | None] = None
     """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class MessageMcpRequest(AcpStruct):
@@ -2869,10 +2455,7 @@ class MessageMcpRequest(AcpStruct):
     params: dict[str, Any] | None = None
     """Params in terms of MCP; null or absent when the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 MessageMcpResponse: TypeAlias = Any
@@ -2894,10 +2477,7 @@ class NesDiagnostic(AcpStruct):
     message: str
     """What was found, in words for people."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditHistoryEntry(AcpStruct):
@@ -2908,10 +2488,7 @@ class NesEditHistoryEntry(AcpStruct):
     diff: str
     """The edit, as the text of a diff."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesTextEdit(AcpStruct):
@@ -2922,10 +2499,7 @@ class NesTextEdit(AcpStruct):
     new_text: str
     """What to put there; an empty text deletes."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
@@ -2941,10 +2515,7 @@ class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
     cursor_position: OrDefault[Position | None] = None
     """Where to put the cursor afterwards; null or absent leaves it to the client."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesExcerpt(AcpStruct):
@@ -2957,10 +2528,7 @@ class NesExcerpt(AcpStruct):
     text: str
     """The lines themselves."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
@@ -2974,10 +2542,7 @@ class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
     position: Position
     """Place in that file."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesOpenFile(AcpStruct):
@@ -2992,10 +2557,7 @@ class NesOpenFile(AcpStruct):
     last_focused_ms: OrDefault[UInt64 | None] = None
     """When the user last turned to the file, in milliseconds since 1970; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRecentFile(AcpStruct):
@@ -3008,10 +2570,7 @@ class NesRecentFile(AcpStruct):
     text: str
     """Whole text of the file."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRelatedSnippet(AcpStruct):
@@ -3022,10 +2581,7 @@ class NesRelatedSnippet(AcpStruct):
     excerpts: list[NesExcerpt]
     """Pieces of that file."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
@@ -3044,10 +2600,7 @@ class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
     new_name: str
     """What the symbol is to be called."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRepository(AcpStruct):
@@ -3060,10 +2613,7 @@ class NesRepository(AcpStruct):
     remote_url: str
     """Where the repository is hosted."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndReplace"):
@@ -3084,10 +2634,7 @@ class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndR
     is_regex: bool | None = None
     """True when `search` is a regular expression; null or absent means that it is plain text."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesUserAction(AcpStruct):
@@ -3102,10 +2649,7 @@ class NesUserAction(AcpStruct):
     timestamp_ms: UInt64
     """When it was done, in milliseconds since 1970."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSuggestContext(AcpStruct):
@@ -3127,10 +2671,7 @@ class NesSuggestContext(AcpStruct):
     diagnostics: list[NesDiagnostic] | None = None
     """Errors and warnings that the editor shows; null or absent when not asked for or not known."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesSuggestionOther(
@@ -3184,10 +2725,7 @@ class NewSessionRequest(AcpStruct):
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
     """MCP servers to connect to; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class NewSessionResponse(AcpStruct):
@@ -3198,10 +2736,7 @@ class NewSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
@@ -3232,10 +2767,7 @@ class PermissionOption(AcpStruct):
     kind: PermissionOptionKind
     """What the answer amounts to; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanEntry(AcpStruct):
@@ -3248,10 +2780,7 @@ class PlanEntry(AcpStruct):
     status: PlanEntryStatus
     """How far the step has come."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanFile(AcpStruct, tag_field="type", tag="file"):
@@ -3263,10 +2792,7 @@ class PlanFile(AcpStruct, tag_field="type", tag="file"):
     uri: Uri
     """File that holds the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanItems(AcpStruct, tag_field="type", tag="items"):
@@ -3282,10 +2808,7 @@ class PlanItems(AcpStruct, tag_field="type", tag="items"):
     entries: OrDefault[SkipInvalid[list[PlanEntry]]]
     """All steps in order; a step that is missing is no longer part of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
@@ -3297,10 +2820,7 @@ class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
     content: str
     """Whole text of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
@@ -3310,10 +2830,7 @@ class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
     plan_id: PlanId
     """Plan that is gone."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PlanUpdateContentOther(
@@ -3351,10 +2868,7 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
     plan: PlanUpdateContent
     """Content of the plan from now on, with the id of the plan."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptRequest(AcpStruct):
@@ -3373,10 +2887,7 @@ class PromptRequest(AcpStruct):
     where allowed, as the agent may be unable to follow the link.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptResponse(AcpStruct):
@@ -3387,10 +2898,7 @@ class PromptResponse(AcpStruct):
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RejectNesNotification(AcpStruct):
@@ -3403,10 +2911,7 @@ class RejectNesNotification(AcpStruct):
     reason: OrDefault[NesRejectReason | None] = None
     """Why it was not taken; null or absent when the client does not say."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
@@ -3414,10 +2919,7 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 
     type: ClassVar[Literal["start"]] = "start"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
@@ -3433,10 +2935,7 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
@@ -3463,10 +2962,7 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
     option_id: PermissionOptionId
     """Answer that was picked, by its id from the request."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionOutcomeOther(
@@ -3509,10 +3005,7 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
     terminal_id: TerminalId
     """Terminal to show."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ToolCallContentOther(
@@ -3555,10 +3048,7 @@ class ToolCallLocation(AcpStruct):
     It is not specified whether counting starts at 0 or at 1.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ToolCallUpdate(AcpStruct):
@@ -3656,10 +3146,7 @@ class RequestPermissionRequest(AcpStruct):
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
     """Answers from which the user picks one; at least one."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionResponse(AcpStruct):
@@ -3668,10 +3155,7 @@ class RequestPermissionResponse(AcpStruct):
     outcome: RequestPermissionOutcome
     """Option that the user picked, or `cancelled`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_action"):
@@ -3679,10 +3163,7 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
     state: ClassVar[Literal["requires_action"]] = "requires_action"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionRequest(AcpStruct):
@@ -3706,10 +3187,7 @@ class ResumeSessionRequest(AcpStruct):
     replay_from: OrDefault[ReplayFrom | None] = None
     """Where the replay of the conversation begins; null or absent means that nothing is replayed."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionResponse(AcpStruct):
@@ -3718,10 +3196,7 @@ class ResumeSessionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
     """Settings that the user can change; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
@@ -3729,10 +3204,7 @@ class RunningStateUpdate(AcpStruct, tag_field="state", tag="running"):
 
     state: ClassVar[Literal["running"]] = "running"
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionConfigBoolean(AcpStruct):
@@ -3810,10 +3282,7 @@ class SessionUpdateStateUpdateRunning(AcpStruct, tag_field="sessionUpdate", tag=
     state: Literal["running"] = always("running")
     """Always `running`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -3833,10 +3302,7 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
     usage: OrDefault[Usage | None] = None
     """Tokens that were used; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate", tag="state_update"):
@@ -3849,10 +3315,7 @@ class SessionUpdateStateUpdateRequiresAction(AcpStruct, tag_field="sessionUpdate
     state: Literal["requires_action"] = always("requires_action")
     """Always `requires_action`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateStateUpdateOther(
@@ -3893,10 +3356,7 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
     content: ToolCallContent
     """Comes after what the call has produced so far."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -3915,10 +3375,7 @@ class TerminalOutput(AcpStruct):
     data: Base64
     """Bytes of the whole output in base64."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalExitStatus(AcpStruct):
@@ -3934,10 +3391,7 @@ class TerminalExitStatus(AcpStruct):
     unknown.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
@@ -3974,10 +3428,7 @@ class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_ou
     Each chunk is encoded by itself, so decode before joining.
     """
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
@@ -3991,10 +3442,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     cost: OrDefault[Cost | None] = None
     """Sum of all costs of the session; null or absent when unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionUpdateOther(
@@ -4080,20 +3528,14 @@ class SetProviderRequest(AcpStruct):
     headers: dict[str, str] = {}
     """All headers to send with requests, credentials included; none when empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetProviderResponse(AcpStruct):
     """Confirms that the provider is configured. [#/$defs/SetProviderResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
@@ -4105,10 +3547,7 @@ class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: SessionConfigValueId
     """Id of the chosen value, one of the setting's `options`."""
 
@@ -4122,10 +3561,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     value: bool
     """True turns the setting on, false turns it off."""
 
@@ -4149,10 +3585,7 @@ class SetSessionConfigOptionRequestOther(
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
     type: str
     """Name of the type.
 
@@ -4177,10 +3610,7 @@ class SetSessionConfigOptionResponse(AcpStruct):
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]]
     """All settings with their values, as a change to one may affect others."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class WorkspaceFolder(AcpStruct):
@@ -4191,10 +3621,7 @@ class WorkspaceFolder(AcpStruct):
     name: str
     """Name of the folder as the editor shows it."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StartNesRequest(AcpStruct):
@@ -4210,10 +3637,7 @@ class StartNesRequest(AcpStruct):
     repository: OrDefault[NesRepository | None] = None
     """Git repository of the workspace; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StartNesResponse(AcpStruct):
@@ -4222,10 +3646,7 @@ class StartNesResponse(AcpStruct):
     session_id: SessionId
     """Chosen by the agent; it stands for the session in `nes/*` and `document/*` messages."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class StateUpdateOther(
@@ -4278,10 +3699,7 @@ class SuggestNesRequest(AcpStruct):
     context: NesSuggestContext | None = None
     """More about the user's work, as far as the agent asked for it; null or absent when there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class SuggestNesResponse(AcpStruct):
@@ -4290,10 +3708,7 @@ class SuggestNesResponse(AcpStruct):
     suggestions: list[NesSuggestion]
     """Suggestions, possibly none; the client reports by `nes/accept` or `nes/reject` what became of them."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
 
 
 class UpdateSessionNotification(AcpStruct):
@@ -4308,7 +3723,4 @@ class UpdateSessionNotification(AcpStruct):
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data that either side may attach under keys of its own.
-
-    Nobody may rely on the other side understanding them.
-    """
+    """Extension metadata. The protocol defines none of its keys."""
