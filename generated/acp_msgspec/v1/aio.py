@@ -194,11 +194,14 @@ class Agent(UnknownMethods):
         """Called once the connection has closed, to release what belongs to it."""
 
     async def authenticate(self, params: AuthenticateRequest, /) -> AuthenticateResponse:
-        """Signs the user in with a method that the agent offered in its answer to `initialize`. [authenticate]"""
+        """Signs the user in with a method that the agent offered in its response to `initialize`. [authenticate]"""
         raise MethodNotFound(data="authenticate")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
+        """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
+
+        [initialize]
+        """
         return InitializeResponse(
             protocol_version=settled(params.protocol_version, _VERSIONS),
             agent_capabilities=self.capabilities(),
@@ -251,12 +254,12 @@ class Agent(UnknownMethods):
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
         """Sends the user's message to the agent.
 
-        The answer ends the turn and tells why it ended. [session/prompt]
+        The response ends the turn and gives the stop reason. [session/prompt]
         """
         raise MethodNotFound(data="session/prompt")
 
     async def session_resume(self, params: ResumeSessionRequest, /) -> ResumeSessionResponse:
-        """Takes up an earlier session without replaying it. Needs `sessionCapabilities.resume`. [session/resume]"""
+        """Resumes an earlier session without replaying it. Needs `sessionCapabilities.resume`. [session/resume]"""
         raise MethodNotFound(data="session/resume")
 
     async def session_set_config_option(
@@ -266,7 +269,7 @@ class Agent(UnknownMethods):
         raise MethodNotFound(data="session/set_config_option")
 
     async def session_set_mode(self, params: SetSessionModeRequest, /) -> SetSessionModeResponse:
-        """Puts a session into another of its modes, at any time. [session/set_mode]"""
+        """Changes the mode of a session, at any time. [session/set_mode]"""
         raise MethodNotFound(data="session/set_mode")
 
     async def extension_request(self, method: str, params: Raw, /) -> Any:
@@ -310,7 +313,7 @@ class Client(UnknownMethods):
         """Called once the connection has closed, to release what belongs to it."""
 
     async def elicitation_complete(self, params: CompleteElicitationNotification, /) -> None:
-        """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
+        """Notifies the client that the user has completed a URL elicitation. [elicitation/complete]"""
 
     async def elicitation_create(self, params: CreateElicitationRequest, /) -> CreateElicitationResponse:
         """Asks the user for information, through a form or at a URL.
@@ -335,10 +338,7 @@ class Client(UnknownMethods):
         raise MethodNotFound(data="session/request_permission")
 
     async def session_update(self, params: SessionNotification, /) -> None:
-        """Tells the client what happens in a session: pieces of messages, tool calls, plans and more.
-
-        [session/update]
-        """
+        """Reports what happens in a session: pieces of messages, tool calls, plans and more. [session/update]"""
 
     async def terminal_create(self, params: CreateTerminalRequest, /) -> CreateTerminalResponse:
         """Runs a command in a new terminal and returns the id of the terminal.
@@ -362,11 +362,11 @@ class Client(UnknownMethods):
         raise MethodNotFound(data="terminal/output")
 
     async def terminal_release(self, params: ReleaseTerminalRequest, /) -> ReleaseTerminalResponse:
-        """Gives up a terminal and kills its command if it still runs. [terminal/release]"""
+        """Releases a terminal, and kills its command if it still runs. [terminal/release]"""
         raise MethodNotFound(data="terminal/release")
 
     async def terminal_wait_for_exit(self, params: WaitForTerminalExitRequest, /) -> WaitForTerminalExitResponse:
-        """Answers with the exit status once the command in a terminal has ended. [terminal/wait_for_exit]"""
+        """Returns the exit status once the command in a terminal has ended. [terminal/wait_for_exit]"""
         raise MethodNotFound(data="terminal/wait_for_exit")
 
     async def extension_request(self, method: str, params: Raw, /) -> Any:
@@ -448,14 +448,14 @@ class AgentConnection(Connection[Agent]):
         return self._rules.handshake
 
     async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
-        """Asks the side that got a request to give it up.
+        """Asks the receiver of a request to cancel it.
 
-        The request is answered all the same, with a result or the error -32800. [$/cancel_request]
+        The request still gets a response: a result or the error -32800. [$/cancel_request]
         """
         await self._notify("$/cancel_request", params, force)
 
     async def elicitation_complete(self, params: CompleteElicitationNotification, *, force: bool = False) -> None:
-        """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
+        """Notifies the client that the user has completed a URL elicitation. [elicitation/complete]"""
         await self._notify("elicitation/complete", params, force)
 
     async def elicitation_create(
@@ -495,10 +495,7 @@ class AgentConnection(Connection[Agent]):
         return result
 
     async def session_update(self, params: SessionNotification, *, force: bool = False) -> None:
-        """Tells the client what happens in a session: pieces of messages, tool calls, plans and more.
-
-        [session/update]
-        """
+        """Reports what happens in a session: pieces of messages, tool calls, plans and more. [session/update]"""
         await self._notify("session/update", params, force)
 
     async def terminal_create(
@@ -534,14 +531,14 @@ class AgentConnection(Connection[Agent]):
     async def terminal_release(
         self, params: ReleaseTerminalRequest, *, timeout: float | None = None, force: bool = False
     ) -> ReleaseTerminalResponse:
-        """Gives up a terminal and kills its command if it still runs. [terminal/release]"""
+        """Releases a terminal, and kills its command if it still runs. [terminal/release]"""
         result: ReleaseTerminalResponse = await self.call("terminal/release", params, timeout=timeout, force=force)
         return result
 
     async def terminal_wait_for_exit(
         self, params: WaitForTerminalExitRequest, *, timeout: float | None = None, force: bool = False
     ) -> WaitForTerminalExitResponse:
-        """Answers with the exit status once the command in a terminal has ended. [terminal/wait_for_exit]"""
+        """Returns the exit status once the command in a terminal has ended. [terminal/wait_for_exit]"""
         result: WaitForTerminalExitResponse = await self.call(
             "terminal/wait_for_exit", params, timeout=timeout, force=force
         )
@@ -631,21 +628,24 @@ class ClientConnection(Connection[Client]):
     async def authenticate(
         self, params: AuthenticateRequest, *, timeout: float | None = None, force: bool = False
     ) -> AuthenticateResponse:
-        """Signs the user in with a method that the agent offered in its answer to `initialize`. [authenticate]"""
+        """Signs the user in with a method that the agent offered in its response to `initialize`. [authenticate]"""
         result: AuthenticateResponse = await self.call("authenticate", params, timeout=timeout, force=force)
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
-        """Asks the side that got a request to give it up.
+        """Asks the receiver of a request to cancel it.
 
-        The request is answered all the same, with a result or the error -32800. [$/cancel_request]
+        The request still gets a response: a result or the error -32800. [$/cancel_request]
         """
         await self._notify("$/cancel_request", params, force)
 
     async def initialize(
         self, params: InitializeRequest, *, timeout: float | None = None, force: bool = False
     ) -> InitializeResponse:
-        """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
+        """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
+
+        [initialize]
+        """
         result: InitializeResponse = await self.call("initialize", params, timeout=timeout, force=force)
         return result
 
@@ -716,7 +716,7 @@ class ClientConnection(Connection[Client]):
     ) -> PromptResponse:
         """Sends the user's message to the agent.
 
-        The answer ends the turn and tells why it ended. [session/prompt]
+        The response ends the turn and gives the stop reason. [session/prompt]
         """
         result: PromptResponse = await self.call("session/prompt", params, timeout=timeout, force=force)
         return result
@@ -724,7 +724,7 @@ class ClientConnection(Connection[Client]):
     async def session_resume(
         self, params: ResumeSessionRequest, *, timeout: float | None = None, force: bool = False
     ) -> ResumeSessionResponse:
-        """Takes up an earlier session without replaying it. Needs `sessionCapabilities.resume`. [session/resume]"""
+        """Resumes an earlier session without replaying it. Needs `sessionCapabilities.resume`. [session/resume]"""
         result: ResumeSessionResponse = await self.call("session/resume", params, timeout=timeout, force=force)
         return result
 
@@ -740,7 +740,7 @@ class ClientConnection(Connection[Client]):
     async def session_set_mode(
         self, params: SetSessionModeRequest, *, timeout: float | None = None, force: bool = False
     ) -> SetSessionModeResponse:
-        """Puts a session into another of its modes, at any time. [session/set_mode]"""
+        """Changes the mode of a session, at any time. [session/set_mode]"""
         result: SetSessionModeResponse = await self.call("session/set_mode", params, timeout=timeout, force=force)
         return result
 

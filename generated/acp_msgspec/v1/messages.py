@@ -128,7 +128,7 @@ class ExtensionNotification(Notification):
 
 
 class AuthenticateRequestMessage(Request, tag_field="method", tag="authenticate"):
-    """Signs the user in with a method that the agent offered in its answer to `initialize`.
+    """Signs the user in with a method that the agent offered in its response to `initialize`.
 
     [#/$defs/AuthenticateRequest]
     """
@@ -149,9 +149,9 @@ class CancelNotificationMessage(Notification, tag_field="method", tag="session/c
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """Asks the side that got a request to give it up.
+    """Asks the receiver of a request to cancel it.
 
-    The request is answered all the same, with a result or the error -32800. [#/$defs/CancelRequestNotification]
+    The request still gets a response: a result or the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
@@ -169,7 +169,7 @@ class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     [#/$defs/CompleteElicitationNotification]
     """
@@ -209,7 +209,7 @@ class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/dele
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """Opens the connection: both sides settle the protocol version and tell what they can do.
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
 
     [#/$defs/InitializeRequest]
     """
@@ -268,7 +268,7 @@ class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
     """Sends the user's message to the agent.
 
-    The answer ends the turn and tells why it ended. [#/$defs/PromptRequest]
+    The response ends the turn and gives the stop reason. [#/$defs/PromptRequest]
     """
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
@@ -286,7 +286,7 @@ class ReadTextFileRequestMessage(Request, tag_field="method", tag="fs/read_text_
 
 
 class ReleaseTerminalRequestMessage(Request, tag_field="method", tag="terminal/release"):
-    """Gives up a terminal and kills its command if it still runs. [#/$defs/ReleaseTerminalRequest]"""
+    """Releases a terminal, and kills its command if it still runs. [#/$defs/ReleaseTerminalRequest]"""
 
     method: ClassVar[Literal["terminal/release"]] = "terminal/release"
     params: ReleaseTerminalRequest
@@ -300,7 +300,7 @@ class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """Takes up an earlier session without replaying it.
+    """Resumes an earlier session without replaying it.
 
     Needs `sessionCapabilities.resume`. [#/$defs/ResumeSessionRequest]
     """
@@ -310,7 +310,7 @@ class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resu
 
 
 class SessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """Tells the client what happens in a session: pieces of messages, tool calls, plans and more.
+    """Reports what happens in a session: pieces of messages, tool calls, plans and more.
 
     [#/$defs/SessionNotification]
     """
@@ -327,7 +327,7 @@ class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="ses
 
 
 class SetSessionModeRequestMessage(Request, tag_field="method", tag="session/set_mode"):
-    """Puts a session into another of its modes, at any time. [#/$defs/SetSessionModeRequest]"""
+    """Changes the mode of a session, at any time. [#/$defs/SetSessionModeRequest]"""
 
     method: ClassVar[Literal["session/set_mode"]] = "session/set_mode"
     params: SetSessionModeRequest
@@ -344,10 +344,7 @@ class TerminalOutputRequestMessage(Request, tag_field="method", tag="terminal/ou
 
 
 class WaitForTerminalExitRequestMessage(Request, tag_field="method", tag="terminal/wait_for_exit"):
-    """Answers with the exit status once the command in a terminal has ended.
-
-    [#/$defs/WaitForTerminalExitRequest]
-    """
+    """Returns the exit status once the command in a terminal has ended. [#/$defs/WaitForTerminalExitRequest]"""
 
     method: ClassVar[Literal["terminal/wait_for_exit"]] = "terminal/wait_for_exit"
     params: WaitForTerminalExitRequest
@@ -363,7 +360,7 @@ class WriteTextFileRequestMessage(Request, tag_field="method", tag="fs/write_tex
 AgentNotification: TypeAlias = Routed[
     SessionNotificationMessage | CompleteElicitationNotificationMessage, ExtensionNotification
 ]
-"""Any notification that an agent sends to a client, told apart by `method`. [#/$defs/AgentNotification]"""
+"""Any notification that an agent sends to a client, distinguished by `method`. [#/$defs/AgentNotification]"""
 
 AgentRequest: TypeAlias = Routed[
     WriteTextFileRequestMessage
@@ -377,17 +374,17 @@ AgentRequest: TypeAlias = Routed[
     | CreateElicitationRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that an agent makes to a client, told apart by `method`. [#/$defs/AgentRequest]"""
+"""Any request that an agent makes to a client, distinguished by `method`. [#/$defs/AgentRequest]"""
 
 AgentResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""An agent's answer to a client's request: a result or an error.
+"""An agent's response to a client's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/AgentResponse]
 """
 
 ClientNotification: TypeAlias = Routed[CancelNotificationMessage, ExtensionNotification]
-"""Any notification that a client sends to an agent, told apart by `method`. [#/$defs/ClientNotification]"""
+"""Any notification that a client sends to an agent, distinguished by `method`. [#/$defs/ClientNotification]"""
 
 ClientRequest: TypeAlias = Routed[
     InitializeRequestMessage
@@ -404,12 +401,12 @@ ClientRequest: TypeAlias = Routed[
     | PromptRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that a client makes to an agent, told apart by `method`. [#/$defs/ClientRequest]"""
+"""Any request that a client makes to an agent, distinguished by `method`. [#/$defs/ClientRequest]"""
 
 ClientResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""A client's answer to an agent's request: a result or an error.
+"""A client's response to an agent's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/ClientResponse]
 """
 
@@ -469,9 +466,9 @@ class AgentMethod(StrEnum):
     """Methods that an agent handles."""
 
     AUTHENTICATE = "authenticate"
-    """Signs the user in with a method that the agent offered in its answer to `initialize`."""
+    """Signs the user in with a method that the agent offered in its response to `initialize`."""
     INITIALIZE = "initialize"
-    """Opens the connection: both sides settle the protocol version and tell what they can do."""
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities."""
     LOGOUT = "logout"
     """Signs the user out, so that new sessions need authentication. Needs `auth.logout`."""
     SESSION_CANCEL = "session/cancel"
@@ -491,20 +488,20 @@ class AgentMethod(StrEnum):
     SESSION_NEW = "session/new"
     """Starts a session and returns its id. It may fail with the code -32000 until the user has signed in."""
     SESSION_PROMPT = "session/prompt"
-    """Sends the user's message to the agent. The answer ends the turn and tells why it ended."""
+    """Sends the user's message to the agent. The response ends the turn and gives the stop reason."""
     SESSION_RESUME = "session/resume"
-    """Takes up an earlier session without replaying it. Needs `sessionCapabilities.resume`."""
+    """Resumes an earlier session without replaying it. Needs `sessionCapabilities.resume`."""
     SESSION_SET_CONFIG_OPTION = "session/set_config_option"
     """Changes one setting of a session and returns all of them."""
     SESSION_SET_MODE = "session/set_mode"
-    """Puts a session into another of its modes, at any time."""
+    """Changes the mode of a session, at any time."""
 
 
 class ClientMethod(StrEnum):
     """Methods that a client handles."""
 
     ELICITATION_COMPLETE = "elicitation/complete"
-    """Tells the client that the user has finished what a URL elicitation asked for."""
+    """Notifies the client that the user has completed a URL elicitation."""
     ELICITATION_CREATE = "elicitation/create"
     """Asks the user for information, through a form or at a URL. Needs the client's `elicitation` capability."""
     FS_READ_TEXT_FILE = "fs/read_text_file"
@@ -514,7 +511,7 @@ class ClientMethod(StrEnum):
     SESSION_REQUEST_PERMISSION = "session/request_permission"
     """Asks the user whether a tool call may go ahead."""
     SESSION_UPDATE = "session/update"
-    """Tells the client what happens in a session: pieces of messages, tool calls, plans and more."""
+    """Reports what happens in a session: pieces of messages, tool calls, plans and more."""
     TERMINAL_CREATE = "terminal/create"
     """Runs a command in a new terminal and returns the id of the terminal. Needs `terminal`."""
     TERMINAL_KILL = "terminal/kill"
@@ -522,9 +519,9 @@ class ClientMethod(StrEnum):
     TERMINAL_OUTPUT = "terminal/output"
     """Returns the output of a terminal up to now, and the exit status if the command has ended."""
     TERMINAL_RELEASE = "terminal/release"
-    """Gives up a terminal and kills its command if it still runs."""
+    """Releases a terminal, and kills its command if it still runs."""
     TERMINAL_WAIT_FOR_EXIT = "terminal/wait_for_exit"
-    """Answers with the exit status once the command in a terminal has ended."""
+    """Returns the exit status once the command in a terminal has ended."""
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

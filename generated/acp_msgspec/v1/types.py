@@ -40,10 +40,7 @@ from .enums import (
 
 
 class LogoutCapabilities(AcpStruct):
-    """States that the agent handles `logout`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/LogoutCapabilities]
-    """
+    """Advertises `logout`. An empty object is enough. [#/$defs/LogoutCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -53,23 +50,23 @@ class AgentAuthCapabilities(AcpStruct):
     """What an agent offers around authentication beyond the baseline. [#/$defs/AgentAuthCapabilities]"""
 
     logout: OrDefault[LogoutCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `logout`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `logout`; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptCapabilities(AcpStruct):
-    """What prompts may hold besides text and resource links, which all agents take.
+    """What prompts may contain besides text and resource links, which all agents take.
 
     Clients must not send a kind of content that is not true here. [#/$defs/PromptCapabilities]
     """
 
     image: OrDefault[bool] = always(False)
-    """True when prompts may hold pictures."""
+    """True if prompts may contain images."""
     audio: OrDefault[bool] = always(False)
-    """True when prompts may hold sounds."""
+    """True if prompts may contain audio."""
     embedded_context: OrDefault[bool] = always(False)
-    """True when prompts may hold embedded resources; clients then prefer these to links."""
+    """True if prompts may contain embedded resources; clients then prefer these to links."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -78,35 +75,29 @@ class McpCapabilities(AcpStruct):
     """Ways to reach MCP servers that an agent has besides stdio. [#/$defs/McpCapabilities]"""
 
     http: OrDefault[bool] = always(False)
-    """True when servers of type `http` may be passed."""
+    """True if servers of type `http` may be passed."""
     sse: OrDefault[bool] = always(False)
-    """True when servers of type `sse` may be passed."""
+    """True if servers of type `sse` may be passed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionListCapabilities(AcpStruct):
-    """States that the agent handles `session/list`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionListCapabilities]
-    """
+    """Advertises `session/list`. An empty object is enough. [#/$defs/SessionListCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
-    """States that the agent handles `session/delete`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionDeleteCapabilities]
-    """
+    """Advertises `session/delete`. An empty object is enough. [#/$defs/SessionDeleteCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
-    """States that session requests may carry `additionalDirectories`.
+    """Advertises that session requests may carry `additionalDirectories`.
 
     An agent that can list sessions may report these roots for each of them.
     [#/$defs/SessionAdditionalDirectoriesCapabilities]
@@ -117,20 +108,14 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
 
 
 class SessionResumeCapabilities(AcpStruct):
-    """States that the agent handles `session/resume`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionResumeCapabilities]
-    """
+    """Advertises `session/resume`. An empty object is enough. [#/$defs/SessionResumeCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCloseCapabilities(AcpStruct):
-    """States that the agent handles `session/close`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionCloseCapabilities]
-    """
+    """Advertises `session/close`. An empty object is enough. [#/$defs/SessionCloseCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -139,20 +124,20 @@ class SessionCloseCapabilities(AcpStruct):
 class SessionCapabilities(AcpStruct):
     """What an agent can do with sessions beyond the baseline.
 
-    Creating, prompting, canceling and updating need no entry, and `session/load` is announced as `loadSession`
+    Creating, prompting, canceling and updating need no entry, and `session/load` is advertised as `loadSession`
     elsewhere. [#/$defs/SessionCapabilities]
     """
 
     list: OrDefault[SessionListCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/list`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/list`; null or absent otherwise."""
     delete: OrDefault[SessionDeleteCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/delete`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/delete`; null or absent otherwise."""
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
-    """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
+    """Set, even to `{}`, if requests may name further roots; null or absent otherwise."""
     resume: OrDefault[SessionResumeCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/resume`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/resume`; null or absent otherwise."""
     close: OrDefault[SessionCloseCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/close`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/close`; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -160,13 +145,13 @@ class SessionCapabilities(AcpStruct):
 class AgentCapabilities(AcpStruct):
     """What an agent can do beyond the baseline.
 
-    It states this in its answer to `initialize`; whatever is left out is not supported. [#/$defs/AgentCapabilities]
+    Sent in the response to `initialize`; what is absent is not supported. [#/$defs/AgentCapabilities]
     """
 
     load_session: OrDefault[bool] = always(False)
-    """True when the agent handles `session/load`."""
+    """True if the agent handles `session/load`."""
     prompt_capabilities: OrDefault[PromptCapabilities] = always_new(PromptCapabilities)
-    """Kinds of content that prompts may hold besides text and resource links."""
+    """Kinds of content that prompts may contain besides text and resource links."""
     mcp_capabilities: OrDefault[McpCapabilities] = always_new(McpCapabilities)
     """Ways to reach MCP servers besides stdio."""
     session_capabilities: OrDefault[SessionCapabilities] = always_new(SessionCapabilities)
@@ -181,23 +166,23 @@ class Annotations(AcpStruct):
     """Optional hints on how content is meant to be used and shown. [#/$defs/Annotations]"""
 
     audience: OrDefault[SkipInvalid[list[Role]] | None] = None
-    """Whom the content is for; null or absent means nobody in particular."""
+    """Intended audience; null or absent means no particular one."""
     last_modified: OrDefault[str | None] = None
     """Time of the last change to the source of the content, if known."""
     priority: OrDefault[float | None] = None
-    """How much the content matters, higher numbers meaning more; null or absent when nothing is said."""
+    """Importance of the content, where higher numbers mean more important; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
-    """A sound, carried as base64. In a prompt it needs the agent's `audio` capability. [#/$defs/AudioContent]"""
+    """Audio content, base64-encoded. In a prompt it needs the agent's `audio` capability. [#/$defs/AudioContent]"""
 
     type: ClassVar[Literal["audio"]] = "audio"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     data: str
-    """Bytes of the recording in base64."""
+    """Audio data, base64-encoded."""
     mime_type: str
     """Media type of `data`, such as `audio/wav`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -207,11 +192,11 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
 class AuthCapabilities(AcpStruct):
     """Kinds of authentication with which the client is able to help.
 
-    An agent offers methods of such a kind only to clients that announce it here. [#/$defs/AuthCapabilities]
+    An agent offers methods of such a kind only to clients that advertise it here. [#/$defs/AuthCapabilities]
     """
 
     terminal: OrDefault[bool] = always(False)
-    """True when the client can start the agent's program again in a terminal where the user can type.
+    """True if the client can start the agent's program again in a terminal where the user can type.
 
     Otherwise the agent must not offer methods of type `terminal`.
     """
@@ -222,21 +207,21 @@ class AuthCapabilities(AcpStruct):
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     """A way to sign in where the user talks to the agent's program in a terminal.
 
-    The client runs that program as another, interactive process: exit status 0 means signed in, every other end
-    means failure. It must not be passed to `authenticate`. [#/$defs/AuthMethodTerminal]
+    The client runs that program as another, interactive process: exit status 0 means signed in, anything else means
+    failure. It must not be passed to `authenticate`. [#/$defs/AuthMethodTerminal]
     """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     id: AuthMethodId
-    """Tells the method apart from the others of this agent; it is never sent back in `authenticate`."""
+    """Identifies the method; unique within the agent. It is never sent back in `authenticate`."""
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     args: OrDefault[SkipInvalid[list[str]]] = []
     """Added at the end of the arguments with which the agent is usually started."""
     env: OrDefault[dict[str, str]] = {}
-    """Variables for the process; they win over those of the same name in the usual configuration."""
+    """Variables for the process; they override those of the same name in the usual configuration."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -252,13 +237,13 @@ class AuthMethodAgent(AcpStruct, untagged_by="type"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
-"""A way to sign in that the agent offers in its answer to `initialize`.
+"""A way to sign in that the agent offers in its response to `initialize`.
 
 One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
 """
@@ -267,7 +252,7 @@ One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
 class AuthenticateRequest(AcpStruct):
     """Asks the agent to sign the user in.
 
-    The client sends it after `initialize`, at the latest when a request has failed with the code -32000.
+    The client sends it after `initialize`, at the latest after a request has failed with the code -32000.
     [#/$defs/AuthenticateRequest]
     """
 
@@ -304,11 +289,11 @@ class AvailableCommand(AcpStruct):
     """A command of the agent that the user may invoke from a prompt. [#/$defs/AvailableCommand]"""
 
     name: str
-    """What invokes the command, such as `create_plan`."""
+    """Name that invokes the command, such as `create_plan`."""
     description: str
-    """What the command does, in words for the user."""
+    """What the command does, for display to the user."""
     input: OrDefault[AvailableCommandInput | None] = None
-    """What may follow the name; null or absent when the command takes no input."""
+    """What may follow the name; null or absent if the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -321,7 +306,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
 
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
-    """The whole list; it takes the place of the one before."""
+    """The whole list; it replaces the previous one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -330,9 +315,9 @@ class BlobResourceContents(AcpStruct):
     """A resource whose content is binary. [#/$defs/BlobResourceContents]"""
 
     blob: str
-    """Bytes of the resource in base64."""
+    """Content of the resource, base64-encoded."""
     mime_type: OrDefault[str | None] = None
-    """Media type of the bytes; null or absent when unknown."""
+    """Media type of the bytes; null or absent if unknown."""
     uri: str
     """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -340,9 +325,9 @@ class BlobResourceContents(AcpStruct):
 
 
 class BooleanConfigOptionCapabilities(AcpStruct):
-    """States that the client can show and set options that are on or off.
+    """Advertises that the client can show and set options that are on or off.
 
-    Its presence says everything; `{}` is enough. [#/$defs/BooleanConfigOptionCapabilities]
+    An empty object is enough. [#/$defs/BooleanConfigOptionCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -354,11 +339,11 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     default: OrDefault[bool | None] = None
-    """State before the user touches the input; null or absent when none is given."""
+    """State before the user touches the input; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -372,24 +357,24 @@ class CancelNotification(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
-"""Names a request, so that its answer can be matched to it; chosen by the side that asks.
+"""Identifies a request, so that its response can be matched to it; chosen by the requesting side.
 
-An integer, a text and null are all different ids. Null should be avoided, as errors use it where no id could be
-read. [#/$defs/RequestId]
+Integers, strings and null are distinct ids. Null should be avoided, as errors use it if the id could not be read.
+[#/$defs/RequestId]
 """
 
 
 class CancelRequestNotification(AcpStruct):
-    """Asks the other side to give up one request that the sender made.
+    """Asks the other side to cancel one request of the sender.
 
-    It may go on regardless, but an answer is due in any case: a result, perhaps a partial one, or the error -32800.
-    [#/$defs/CancelRequestNotification]
+    The other side may finish it regardless, but a response is due in any case: a result, perhaps a partial one, or
+    the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     request_id: RequestId
@@ -402,9 +387,9 @@ class FileSystemCapabilities(AcpStruct):
     """Kinds of file access that a client offers to the agent. [#/$defs/FileSystemCapabilities]"""
 
     read_text_file: OrDefault[bool] = always(False)
-    """True when the client handles `fs/read_text_file`."""
+    """True if the client handles `fs/read_text_file`."""
     write_text_file: OrDefault[bool] = always(False)
-    """True when the client handles `fs/write_text_file`."""
+    """True if the client handles `fs/write_text_file`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -416,7 +401,7 @@ class SessionConfigOptionsCapabilities(AcpStruct):
     """
 
     boolean: OrDefault[BooleanConfigOptionCapabilities | None] = None
-    """Present, if only as `{}`, when the client knows options that are on or off.
+    """Set, even to `{}`, if the client knows options that are on or off.
 
     Null or absent means that the agent must not send them.
     """
@@ -434,9 +419,9 @@ class ClientSessionCapabilities(AcpStruct):
 
 
 class ElicitationFormCapabilities(AcpStruct):
-    """States that the client can show forms to the user.
+    """Advertises that the client can show forms to the user.
 
-    Its presence says everything; `{}` is enough. [#/$defs/ElicitationFormCapabilities]
+    An empty object is enough. [#/$defs/ElicitationFormCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -444,9 +429,9 @@ class ElicitationFormCapabilities(AcpStruct):
 
 
 class ElicitationUrlCapabilities(AcpStruct):
-    """States that the client can send the user to a URL.
+    """Advertises that the client can send the user to a URL.
 
-    Its presence says everything; `{}` is enough. [#/$defs/ElicitationUrlCapabilities]
+    An empty object is enough. [#/$defs/ElicitationUrlCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -454,12 +439,12 @@ class ElicitationUrlCapabilities(AcpStruct):
 
 
 class ElicitationCapabilities(AcpStruct):
-    """Ways in which a client can question the user for the agent. [#/$defs/ElicitationCapabilities]"""
+    """Kinds of elicitation that a client supports. [#/$defs/ElicitationCapabilities]"""
 
     form: OrDefault[ElicitationFormCapabilities | None] = None
-    """Present, if only as `{}`, when the client shows forms; null or absent when it does not."""
+    """Set, even to `{}`, if the client shows forms; null or absent otherwise."""
     url: OrDefault[ElicitationUrlCapabilities | None] = None
-    """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
+    """Set, even to `{}`, if the client sends users to a URL; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -467,53 +452,53 @@ class ElicitationCapabilities(AcpStruct):
 class ClientCapabilities(AcpStruct):
     """What a client can do for an agent.
 
-    It states this in `initialize`; whatever is left out is not supported, and the agent must not use it.
+    Sent in `initialize`; what is absent is not supported, and the agent must not use it.
     [#/$defs/ClientCapabilities]
     """
 
     fs: OrDefault[FileSystemCapabilities] = always_new(FileSystemCapabilities)
     """Which kinds of file access the agent may ask for."""
     terminal: OrDefault[bool] = always(False)
-    """True when the client handles every `terminal/*` method."""
+    """True if the client handles every `terminal/*` method."""
     session: OrDefault[ClientSessionCapabilities | None] = None
     """Features around sessions that the client knows; null or absent means none."""
     auth: OrDefault[AuthCapabilities] = always_new(AuthCapabilities)
     """Kinds of authentication with which the client can help."""
     elicitation: OrDefault[ElicitationCapabilities | None] = None
-    """Ways to question the user; null or absent means that there are none."""
+    """Kinds of elicitation that the client supports; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionRequest(AcpStruct):
-    """Ends the use of an active session.
+    """Closes an active session.
 
     The agent stops its work as it does after `session/cancel` and then frees what the session holds. Needs
     `sessionCapabilities.close`. [#/$defs/CloseSessionRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
-    """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
+    """Confirms that the session is closed and no longer holds any resources. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompleteElicitationNotification(AcpStruct):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     The agent sends it; a client that still shows the question can put it away.
     [#/$defs/CompleteElicitationNotification]
     """
 
     elicitation_id: ElicitationId
-    """Elicitation that is over, by the id from its `elicitation/create`."""
+    """Elicitation that has ended, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -526,7 +511,7 @@ class SessionConfigSelectOption(AcpStruct):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -535,7 +520,7 @@ class SessionConfigSelectGroup(AcpStruct):
     """Values of a select option that are shown together under a heading. [#/$defs/SessionConfigSelectGroup]"""
 
     group: SessionConfigGroupId
-    """Tells the group apart from the others of the option."""
+    """Identifies the group; unique within the option."""
     name: str
     """Heading that the client shows."""
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
@@ -560,13 +545,13 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
-    """Value in force, one of `options`."""
+    """Current value, one of `options`."""
     options: SessionConfigSelectOptions
     """Values to choose from, flat or in groups."""
 
@@ -574,7 +559,7 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
 class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     """A setting that is on or off.
 
-    Agents offer it only to clients that announced `session.configOptions.boolean`.
+    Agents offer it only to clients that advertised `session.configOptions.boolean`.
     [#/$defs/SessionConfigOption/oneOf/1]
     """
 
@@ -584,17 +569,17 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
-    """True when the setting is on."""
+    """True if the setting is on."""
 
 
 SessionConfigOption: TypeAlias = Closed[SessionConfigOptionSelect | SessionConfigOptionBoolean]
-"""A setting of a session with its current value, told apart by `type`.
+"""A setting of a session with its current value, distinguished by `type`.
 
 The agent offers it and the user may change it. [#/$defs/SessionConfigOption]
 """
@@ -614,32 +599,32 @@ class ConfigOptionUpdate(AcpStruct, tag_field="sessionUpdate", tag="config_optio
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
-    """A text, plain or in Markdown.
+    """Text, plain or in Markdown.
 
     All agents take it in prompts, and clients should show it as Markdown. [#/$defs/TextContent]
     """
 
     type: ClassVar[Literal["text"]] = "text"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     text: str
-    """Words to show to the user or to give to the model."""
+    """Text for the user or for the model."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
-    """A picture, carried as base64. In a prompt it needs the agent's `image` capability. [#/$defs/ImageContent]"""
+    """Image content, base64-encoded. In a prompt it needs the agent's `image` capability. [#/$defs/ImageContent]"""
 
     type: ClassVar[Literal["image"]] = "image"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     data: str
-    """Bytes of the picture in base64."""
+    """Image data, base64-encoded."""
     mime_type: str
     """Media type of `data`, such as `image/png`."""
     uri: OrDefault[str | None] = None
-    """Where the picture comes from; null or absent when that does not matter."""
+    """Source of the image; null or absent if it does not matter."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -652,17 +637,17 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
 
     type: ClassVar[Literal["resource_link"]] = "resource_link"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     description: OrDefault[str | None] = None
-    """What the resource is, in words for people; null or absent when nothing is said."""
+    """What the resource is, for people to read; null or absent if unspecified."""
     mime_type: OrDefault[str | None] = None
-    """Media type of the resource; null or absent when unknown."""
+    """Media type of the resource; null or absent if unknown."""
     name: str
     """Short name of the resource, such as that of a file."""
     size: OrDefault[Int64 | None] = None
-    """Size of the resource in bytes; null or absent when unknown."""
+    """Size of the resource in bytes; null or absent if unknown."""
     title: OrDefault[str | None] = None
-    """Name to show instead of `name`; null or absent when there is none."""
+    """Name to show instead of `name`; null or absent if there is none."""
     uri: str
     """Address under which the resource is found."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -673,7 +658,7 @@ class TextResourceContents(AcpStruct):
     """A resource whose content is text. [#/$defs/TextResourceContents]"""
 
     mime_type: OrDefault[str | None] = None
-    """Media type of the text; null or absent when unknown."""
+    """Media type of the text; null or absent if unknown."""
     text: str
     """Whole content of the resource."""
     uri: str
@@ -683,18 +668,18 @@ class TextResourceContents(AcpStruct):
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
-"""Content of an embedded resource, as text or as bytes in base64. [#/$defs/EmbeddedResourceResource]"""
+"""Content of an embedded resource, as text or as base64-encoded bytes. [#/$defs/EmbeddedResourceResource]"""
 
 
 class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
-    """A resource together with its content, so that nobody has to fetch it.
+    """A resource together with its content, so that it need not be fetched.
 
     In a prompt it needs the agent's `embeddedContext` capability. [#/$defs/EmbeddedResource]
     """
 
     type: ClassVar[Literal["resource"]] = "resource"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     resource: EmbeddedResourceResource
     """Content and address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -723,23 +708,23 @@ class ContentChunk(AcpStruct):
     """The next piece of a message that is being streamed. [#/$defs/ContentChunk]"""
 
     content: ContentBlock
-    """Comes after what was sent of the message so far."""
+    """Appended to the message."""
     message_id: OrDefault[MessageId | None] = None
-    """Message that the piece is part of; an id other than before starts a new message.
+    """Id of the message that the piece belongs to; a different id starts a new message.
 
-    Null or absent when the agent does not track messages.
+    Null or absent if the agent does not track messages.
     """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
-    """Money that a session has cost. [#/$defs/Cost]"""
+    """Cost of a session. [#/$defs/Cost]"""
 
     amount: float
     """Sum since the session began, in units of `currency`."""
     currency: str
-    """Code of three letters from ISO 4217, such as `USD`."""
+    """Three-letter code from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -752,36 +737,33 @@ class EnumOption(AcpStruct):
     title: str
     """Label that the user sees instead of the value."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
-    """An input for a text, or for one of several texts if `enum` or `oneOf` is set.
-
-    [#/$defs/StringPropertySchema]
-    """
+    """A text input, or a choice of one string if `enum` or `oneOf` is set. [#/$defs/StringPropertySchema]"""
 
     type: ClassVar[Literal["string"]] = "string"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     min_length: UInt32 | None = None
-    """Fewest characters allowed; null or absent sets no bound."""
+    """Minimum number of characters; null or absent means no limit."""
     max_length: UInt32 | None = None
-    """Most characters allowed; null or absent sets no bound."""
+    """Maximum number of characters; null or absent means no limit."""
     pattern: str | None = None
-    """Regular expression that the text must match; null or absent when any text will do."""
+    """Regular expression that the text must match; null or absent if any text will do."""
     format: StringFormat | None = None
-    """Well-known form that the text must have; null or absent when any will do."""
+    """Well-known form that the text must have; null or absent if any will do."""
     default: OrDefault[str | None] = None
-    """Text to start with; null or absent when none is given."""
+    """Text to start with; null or absent if none is given."""
     enum: list[str] | None = None
-    """Choices that serve as their own labels; null or absent when there are none of this kind."""
+    """Choices that serve as their own labels; null or absent if there are none of this kind."""
     one_of: list[EnumOption] | None = None
-    """Choices with labels; null or absent when there are none of this kind."""
+    """Choices with labels; null or absent if there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -791,15 +773,15 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
 
     type: ClassVar[Literal["number"]] = "number"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     minimum: float | None = None
-    """Least value allowed; null or absent sets no bound."""
+    """Smallest allowed value; null or absent means no limit."""
     maximum: float | None = None
-    """Greatest value allowed; null or absent sets no bound."""
+    """Largest allowed value; null or absent means no limit."""
     default: OrDefault[float | None] = None
-    """Number to start with; null or absent when none is given."""
+    """Number to start with; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -809,15 +791,15 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
 
     type: ClassVar[Literal["integer"]] = "integer"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     minimum: Int64 | None = None
-    """Least value allowed; null or absent sets no bound."""
+    """Smallest allowed value; null or absent means no limit."""
     maximum: Int64 | None = None
-    """Greatest value allowed; null or absent sets no bound."""
+    """Largest allowed value; null or absent means no limit."""
     default: OrDefault[Int64 | None] = None
-    """Number to start with; null or absent when none is given."""
+    """Number to start with; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -863,17 +845,17 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
 
     type: ClassVar[Literal["array"]] = "array"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     min_items: UInt64 | None = None
-    """Fewest values to pick; null or absent sets no bound."""
+    """Minimum number of values to pick; null or absent means no limit."""
     max_items: UInt64 | None = None
-    """Most values to pick; null or absent sets no bound."""
+    """Maximum number of values to pick; null or absent means no limit."""
     items: MultiSelectItems
     """Values to pick from."""
     default: OrDefault[SkipInvalid[list[str]] | None] = None
-    """Values that are picked to start with; null or absent when none are given."""
+    """Values that are picked to start with; null or absent if none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -910,9 +892,9 @@ ElicitationPropertySchema: TypeAlias = Open[
     | MultiSelectPropertySchema,
     ElicitationPropertySchemaOther,
 ]
-"""One input of a form, told apart by `type`.
+"""One input of a form, distinguished by `type`.
 
-A text with `enum` or `oneOf` offers a choice of one, an array a choice of several.
+A string with `enum` or `oneOf` offers a single choice, an array a choice of several.
 [#/$defs/ElicitationPropertySchema]
 """
 
@@ -923,13 +905,13 @@ class ElicitationSchema(AcpStruct):
     type: OrDefault[ElicitationSchemaType] = always(ElicitationSchemaType.OBJECT)
     """Always `object`, which is also assumed when it is absent."""
     title: OrDefault[str | None] = None
-    """Heading of the form; null or absent when it has none."""
+    """Heading of the form; null or absent if it has none."""
     properties: dict[str, ElicitationPropertySchema] = always_new(dict[str, ElicitationPropertySchema])
     """Inputs by the key under which their values are sent back."""
     required: list[str] | None = None
     """Keys of the inputs that must be filled in; null or absent means none."""
     description: OrDefault[str | None] = None
-    """What the form is about; null or absent when nothing is said."""
+    """What the form is about; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -939,32 +921,29 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form"):
-    """A form for the user that belongs to a request outside of all sessions.
-
-    [#/$defs/ElicitationFormMode/anyOf/1]
-    """
+    """A form for the user that belongs to a request outside any session. [#/$defs/ElicitationFormMode/anyOf/1]"""
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url"):
@@ -972,36 +951,36 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
-    """Tells the user what the visit is good for."""
+    """Explains the purpose of the visit to the user."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url"):
-    """A page for the user to visit that belongs to a request outside of all sessions.
+    """A page for the user to visit that belongs to a request outside any session.
 
     [#/$defs/ElicitationUrlMode/anyOf/1]
     """
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
-    """Tells the user what the visit is good for."""
+    """Explains the purpose of the visit to the user."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 class CreateElicitationRequestOtherSession(
@@ -1020,7 +999,7 @@ class CreateElicitationRequestOtherSession(
     """
 
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     mode: str
@@ -1029,9 +1008,9 @@ class CreateElicitationRequestOtherSession(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestOtherRequest(
@@ -1053,7 +1032,7 @@ class CreateElicitationRequestOtherRequest(
     """
 
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     mode: str
@@ -1062,7 +1041,7 @@ class CreateElicitationRequestOtherRequest(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 CreateElicitationRequest: TypeAlias = Open[
@@ -1075,12 +1054,12 @@ CreateElicitationRequest: TypeAlias = Open[
 """Asks the user for information on behalf of the agent.
 
 The `mode` says how: a form to fill in or a URL to visit. It belongs to a session, perhaps to one of its tool calls,
-or else to a request made outside of all sessions. [#/$defs/CreateElicitationRequest]
+or else to a request made outside any session. [#/$defs/CreateElicitationRequest]
 """
 
 
 ElicitationContentValue: TypeAlias = str | Int64 | float | bool | list[str]
-"""A value entered in a form: a text, a number, true or false, or a list of texts.
+"""A value entered in a form: a string, a number, a boolean, or a list of strings.
 
 [#/$defs/ElicitationContentValue]
 """
@@ -1093,11 +1072,11 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
-    """Values by the keys of the requested schema; null or absent when there are none."""
+    """Values by the keys of the requested schema; null or absent if there are none."""
 
 
 class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decline"):
-    """The user decided against giving the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
+    """The user declined to give the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1105,7 +1084,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
-    """The question was dropped without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
+    """The elicitation was dismissed without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1140,16 +1119,16 @@ CreateElicitationResponse: TypeAlias = Open[
     CreateElicitationResponseAccept | CreateElicitationResponseDecline | CreateElicitationResponseCancel,
     CreateElicitationResponseOther,
 ]
-"""How an elicitation ended, told apart by `action`. [#/$defs/CreateElicitationResponse]"""
+"""How an elicitation ended, distinguished by `action`. [#/$defs/CreateElicitationResponse]"""
 
 
 class EnvVariable(AcpStruct):
-    """An environment variable for a process that is about to be started. [#/$defs/EnvVariable]"""
+    """An environment variable for a process to be started. [#/$defs/EnvVariable]"""
 
     name: str
-    """Key under which the process finds the value."""
+    """Name of the variable."""
     value: str
-    """Passed to the process as it stands."""
+    """Passed to the process unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1157,12 +1136,12 @@ class EnvVariable(AcpStruct):
 class CreateTerminalRequest(AcpStruct):
     """Runs a command in a new terminal of the client.
 
-    The answer does not wait for the command to end; the agent must release the terminal when it has no more use for
-    it. Needs the client's `terminal` capability. [#/$defs/CreateTerminalRequest]
+    The response does not wait for the command to end; the agent must release the terminal once it is no longer
+    needed. Needs the client's `terminal` capability. [#/$defs/CreateTerminalRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     command: str
     """Program to run."""
     args: OrDefault[SkipInvalid[list[str]]] = []
@@ -1182,16 +1161,16 @@ class CreateTerminalRequest(AcpStruct):
 
 
 class CreateTerminalResponse(AcpStruct):
-    """Tells the agent which terminal the command runs in. [#/$defs/CreateTerminalResponse]"""
+    """Id of the terminal in which the command runs. [#/$defs/CreateTerminalResponse]"""
 
     terminal_id: TerminalId
-    """Stands for the terminal in later requests and in tool calls that show it."""
+    """Terminal id, for later requests and for tool calls that show the terminal."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_update"):
-    """The session works in another mode from now on.
+    """The mode of the session has changed.
 
     The agent sends it, also for changes that it makes on its own. [#/$defs/CurrentModeUpdate]
     """
@@ -1210,13 +1189,13 @@ class DeleteSessionRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
-    """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
+    """Confirms that the session is no longer listed. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1243,7 +1222,7 @@ class ElicitationAcceptAction(AcpStruct):
     """
 
     content: dict[str, ElicitationContentValue] | None = None
-    """Values by the keys of the requested schema; null or absent when there are none."""
+    """Values by the keys of the requested schema; null or absent if there are none."""
 
 
 class ElicitationFormModeSession(AcpStruct):
@@ -1255,9 +1234,9 @@ class ElicitationFormModeSession(AcpStruct):
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationFormModeRequest(AcpStruct):
@@ -1269,7 +1248,7 @@ class ElicitationFormModeRequest(AcpStruct):
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | ElicitationFormModeRequest]
@@ -1277,13 +1256,13 @@ ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | Elicitati
 
 
 class ElicitationRequestScope(AcpStruct):
-    """Ties an elicitation to a request outside of all sessions, as happens while signing in.
+    """Ties an elicitation to a request outside any session, as happens while signing in.
 
     [#/$defs/ElicitationRequestScope]
     """
 
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 class ElicitationSessionScope(AcpStruct):
@@ -1294,33 +1273,33 @@ class ElicitationSessionScope(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationUrlModeSession(AcpStruct):
     """What the mode `url` adds to an elicitation that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationUrlModeRequest(AcpStruct):
     """What the mode `url` adds to an elicitation that belongs to a request. [#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 ElicitationUrlMode: TypeAlias = Untagged[ElicitationUrlModeSession | ElicitationUrlModeRequest]
@@ -1339,21 +1318,21 @@ class Error(AcpStruct):
 
 
 ExtNotification: TypeAlias = Any
-"""Params of a notification outside of the protocol, whose method starts with `_`.
+"""Params of a notification outside the protocol, whose method starts with `_`.
 
 They may be any JSON and are left untouched. [#/$defs/ExtNotification]
 """
 
 
 ExtRequest: TypeAlias = Any
-"""Params of a request outside of the protocol, whose method starts with `_`.
+"""Params of a request outside the protocol, whose method starts with `_`.
 
 They may be any JSON and are left untouched. [#/$defs/ExtRequest]
 """
 
 
 ExtResponse: TypeAlias = Any
-"""Result of a request outside of the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
+"""Result of a request outside the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
 
 
 class HttpHeader(AcpStruct):
@@ -1362,7 +1341,7 @@ class HttpHeader(AcpStruct):
     name: str
     """Header to set, such as `Authorization`."""
     value: str
-    """Sent as it stands; it may be a secret."""
+    """Sent unchanged; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1383,40 +1362,40 @@ class Implementation(AcpStruct):
 ProtocolVersion: TypeAlias = UInt16
 """Number of a protocol version, from 0 to 65535.
 
-It grows only with breaking changes; everything else is announced by capabilities. [#/$defs/ProtocolVersion]
+It grows only with breaking changes; everything else is advertised by capabilities. [#/$defs/ProtocolVersion]
 """
 
 
 class InitializeRequest(AcpStruct):
     """Opens a connection; the client sends it once, before anything else.
 
-    It settles the protocol version and tells each side what the other can do. [#/$defs/InitializeRequest]
+    It negotiates the protocol version and exchanges capabilities. [#/$defs/InitializeRequest]
     """
 
     protocol_version: ProtocolVersion
-    """Highest version that the client speaks."""
+    """Highest version that the client supports."""
     client_capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
-    """What the agent may ask of the client; nothing special when absent."""
+    """Capabilities of the client; none if absent."""
     client_info: OrDefault[Implementation | None] = None
-    """What the client is; worth sending, as later protocol versions demand it."""
+    """Name and version of the client; recommended, since later protocol versions require it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
-    """Settles the protocol version and tells what the agent can do. [#/$defs/InitializeResponse]"""
+    """The negotiated protocol version, and the capabilities of the agent. [#/$defs/InitializeResponse]"""
 
     protocol_version: ProtocolVersion
-    """Version asked for if the agent speaks it, else the highest that it does.
+    """The requested version if the agent supports it, otherwise the highest that it supports.
 
-    A client that does not speak it should disconnect.
+    A client that does not support that version should disconnect.
     """
     agent_capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
-    """What the client may ask of the agent; only the baseline when absent."""
+    """Capabilities of the agent; only the baseline if absent."""
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = always_new(list[AuthMethod])
     """Ways to sign in that the agent offers."""
     agent_info: OrDefault[Implementation | None] = None
-    """What the agent is; worth sending, as later protocol versions demand it."""
+    """Name and version of the agent; recommended, since later protocol versions require it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1429,7 +1408,7 @@ class KillTerminalRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
     """Terminal whose command is to end."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1452,24 +1431,24 @@ class ListSessionsRequest(AcpStruct):
     cwd: str | None = None
     """Absolute path; only sessions that work there are returned. Null or absent asks for all."""
     cursor: str | None = None
-    """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
+    """The `nextCursor` of the previous page, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
-    """What `session/list` tells about one session. [#/$defs/SessionInfo]"""
+    """One session, as `session/list` reports it. [#/$defs/SessionInfo]"""
 
     session_id: SessionId
     """Id with which to load, resume or delete the session."""
     cwd: str
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots of the session, in order; none when empty or absent."""
+    """Absolute paths of all further roots of the session, in order; none if empty or absent."""
     title: OrDefault[str | None] = None
-    """Name of the session for people; null or absent when it has none."""
+    """Name of the session for people; null or absent if it has none."""
     updated_at: OrDefault[str | None] = None
-    """Time of the last activity as in ISO 8601; null or absent when unknown."""
+    """Time of the last activity as in ISO 8601; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1480,7 +1459,7 @@ class ListSessionsResponse(AcpStruct):
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
     """Sessions of this page, possibly none."""
     next_cursor: OrDefault[str | None] = None
-    """Opaque text with which to ask for the next page; null or absent on the last one."""
+    """Opaque string that requests the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1551,12 +1530,12 @@ class LoadSessionRequest(AcpStruct):
     cwd: str
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots, in order; none when empty or absent.
+    """Absolute paths of all further roots, in order; none if empty or absent.
 
     They may differ from those of earlier times as long as `cwd` is that of the session.
     """
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1569,7 +1548,7 @@ class SessionMode(AcpStruct):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1578,7 +1557,7 @@ class SessionModeState(AcpStruct):
     """Modes that a session can be in, and the one it is in. [#/$defs/SessionModeState]"""
 
     current_mode_id: SessionModeId
-    """Mode in force, one of `availableModes`."""
+    """Current mode, one of `availableModes`."""
     available_modes: OrDefault[SkipInvalid[list[SessionMode]]]
     """Modes that `session/set_mode` can choose."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1586,12 +1565,12 @@ class SessionModeState(AcpStruct):
 
 
 class LoadSessionResponse(AcpStruct):
-    """State of a session that has been loaded. [#/$defs/LoadSessionResponse]"""
+    """State of the loaded session. [#/$defs/LoadSessionResponse]"""
 
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1608,7 +1587,7 @@ class LogoutRequest(AcpStruct):
 
 
 class LogoutResponse(AcpStruct):
-    """Confirms that nobody is signed in any more. [#/$defs/LogoutResponse]"""
+    """Confirms that nobody is signed in. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1624,7 +1603,7 @@ class NewSessionRequest(AcpStruct):
     cwd: str
     """Absolute path of the directory to work in, from which relative paths start."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of further roots that the session may use; none when empty or absent.
+    """Absolute paths of further roots that the session may use; none if empty or absent.
 
     They do not change what `cwd` means.
     """
@@ -1635,14 +1614,14 @@ class NewSessionRequest(AcpStruct):
 
 
 class NewSessionResponse(AcpStruct):
-    """Gives the new session its id and tells how it is set up. [#/$defs/NewSessionResponse]"""
+    """Id and initial state of the new session. [#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
-    """Chosen by the agent; it stands for the session in all later messages."""
+    """Session id, chosen by the agent. All later messages about the session carry it."""
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1655,7 +1634,7 @@ class PermissionOption(AcpStruct):
     name: str
     """Label of the answer, as on a button."""
     kind: PermissionOptionKind
-    """What the answer amounts to; a hint for display."""
+    """Meaning of the answer; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1664,11 +1643,11 @@ class PlanEntry(AcpStruct):
     """One step of the agent's plan. [#/$defs/PlanEntry]"""
 
     content: str
-    """What the step is to achieve, in words for people."""
+    """What the step is to achieve, for people to read."""
     priority: PlanEntryPriority
-    """How much the step matters to the goal."""
+    """Importance of the step for the goal."""
     status: PlanEntryStatus
-    """How far the step has come."""
+    """Status of the step."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1689,12 +1668,12 @@ class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
 class PromptRequest(AcpStruct):
     """Sends the user's message and starts a prompt turn.
 
-    The answer comes when the turn is over; until then the agent streams updates and may make requests of its own.
+    The response comes when the turn is over; until then the agent streams updates and may make requests of its own.
     [#/$defs/PromptRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     prompt: list[ContentBlock]
     """The user's message in order, together with what it refers to.
 
@@ -1721,13 +1700,13 @@ class ReadTextFileRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     path: str
     """Absolute path of the file."""
     line: OrDefault[UInt32 | None] = None
     """First line to return, counted from 1; null or absent starts at the top."""
     limit: OrDefault[UInt32 | None] = None
-    """Most lines to return; null or absent returns everything up to the end."""
+    """Maximum number of lines to return; null or absent returns everything up to the end."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1736,35 +1715,35 @@ class ReadTextFileResponse(AcpStruct):
     """Text that the client has read from a file. [#/$defs/ReadTextFileResponse]"""
 
     content: str
-    """The lines asked for, as one text."""
+    """The requested lines, as one string."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalRequest(AcpStruct):
-    """Gives up a terminal; its command is killed if it still runs.
+    """Releases a terminal, and kills its command if it still runs.
 
     No request can use the id afterwards, but tool calls in which the terminal was embedded before go on showing its
     output. [#/$defs/ReleaseTerminalRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
-    """Terminal that the agent needs no longer."""
+    """Terminal to release."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalResponse(AcpStruct):
-    """Confirms that the terminal is gone. [#/$defs/ReleaseTerminalResponse]"""
+    """Confirms that the terminal was released. [#/$defs/ReleaseTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
-    """Nobody chose, since the turn was canceled meanwhile.
+    """The turn was canceled before the user chose.
 
     After `session/cancel` the client must answer every pending permission request in this way.
     [#/$defs/RequestPermissionOutcome/oneOf/0]
@@ -1784,7 +1763,7 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
 
 
 RequestPermissionOutcome: TypeAlias = Closed[RequestPermissionOutcomeCancelled | SelectedPermissionOutcome]
-"""The user's decision, or the news that none will be made. [#/$defs/RequestPermissionOutcome]"""
+"""The user's decision, or the notice that there will be none. [#/$defs/RequestPermissionOutcome]"""
 
 
 class Terminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -1796,7 +1775,7 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
-    """Terminal to show, from the answer to `terminal/create`."""
+    """Terminal to show, from the response to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1822,25 +1801,25 @@ class ToolCallLocation(AcpStruct):
 class ToolCallUpdate(AcpStruct):
     """Changes to one tool call; only what changed is sent.
 
-    Fields that are null or absent stay as they are, and collections are replaced whole. [#/$defs/ToolCallUpdate]
+    Null or absent fields stay unchanged; collections are replaced whole. [#/$defs/ToolCallUpdate]
     """
 
     tool_call_id: ToolCallId
     """Call that changes, by the id from its first report."""
     kind: OrDefault[ToolKind | None] = None
-    """New class of the tool; null or absent leaves it as it is."""
+    """New class of the tool; null or absent leaves it unchanged."""
     status: OrDefault[ToolCallStatus | None] = None
-    """How far the call has come by now; null or absent leaves it as it is."""
+    """New status of the call; null or absent leaves it unchanged."""
     title: OrDefault[str | None] = None
-    """New words for the user on what the call does; null or absent leaves them as they are."""
+    """New title of the call, for display to the user; null or absent leaves it unchanged."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]] | None] = None
-    """Replaces everything the call has produced so far; null or absent leaves it as it is."""
+    """Replaces everything the call has produced so far; null or absent leaves it unchanged."""
     locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None] = None
-    """Replaces the whole list of files; null or absent leaves it as it is."""
+    """Replaces the whole list of files; null or absent leaves it unchanged."""
     raw_input: OrDefault[Any] = None
-    """New input of the tool as any JSON; null or absent leaves it as it is."""
+    """New input of the tool as any JSON; null or absent leaves it unchanged."""
     raw_output: OrDefault[Any] = None
-    """New output of the tool as any JSON; null or absent leaves it as it is."""
+    """New output of the tool as any JSON; null or absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1853,11 +1832,11 @@ class RequestPermissionRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call: ToolCallUpdate
     """Call to decide on; what is left out here is as it was last reported."""
     options: list[PermissionOption]
-    """Answers from which the user picks one."""
+    """Options from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1872,34 +1851,34 @@ class RequestPermissionResponse(AcpStruct):
 
 
 class ResumeSessionRequest(AcpStruct):
-    """Takes up an earlier session without replaying its messages.
+    """Resumes an earlier session without replaying its messages.
 
     It suits agents that can go on with a session but cannot return its history. Needs `sessionCapabilities.resume`.
     [#/$defs/ResumeSessionRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     cwd: str
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots, in order; none when empty or absent.
+    """Absolute paths of all further roots, in order; none if empty or absent.
 
     They may differ from those of earlier times as long as `cwd` is that of the session.
     """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
-    """MCP servers to connect to this time; none when absent."""
+    """MCP servers to connect to this time; none if absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionResponse(AcpStruct):
-    """State of a session that has been taken up again. [#/$defs/ResumeSessionResponse]"""
+    """State of the resumed session. [#/$defs/ResumeSessionResponse]"""
 
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1908,14 +1887,14 @@ class SessionConfigBoolean(AcpStruct):
     """What the type `boolean` adds to a configuration option. [#/$defs/SessionConfigBoolean]"""
 
     current_value: bool
-    """True when the option is on."""
+    """True if the option is on."""
 
 
 class SessionConfigSelect(AcpStruct):
     """What the type `select` adds to a configuration option. [#/$defs/SessionConfigSelect]"""
 
     current_value: SessionConfigValueId
-    """Value in force, one of `options`."""
+    """Current value, one of `options`."""
     options: SessionConfigSelectOptions
     """Values to choose from, flat or in groups."""
 
@@ -1928,9 +1907,9 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
     session_update: ClassVar[Literal["session_info_update"]] = "session_info_update"
     title: OrDefault[str | None | UnsetType] = UNSET
-    """Name for people; null removes it, and when absent it stays as it is."""
+    """Name for people; null removes it, absent leaves it unchanged."""
     updated_at: OrDefault[str | None | UnsetType] = UNSET
-    """Time of the last activity as in ISO 8601; null removes it, and when absent it stays as it is."""
+    """Time of the last activity as in ISO 8601; null removes it, absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1964,17 +1943,17 @@ class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
 
     session_update: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call_id: ToolCallId
-    """Chosen by the agent; later updates refer to the call by it."""
+    """Tool call id, chosen by the agent. Later updates reference it."""
     title: str
-    """What the call does, in words for the user."""
+    """What the call does, for display to the user."""
     kind: OrDefault[ToolKind] = ToolKind.OTHER
     """Class of the tool, for display; absent means `other`."""
     status: OrDefault[ToolCallStatus] = ToolCallStatus.PENDING
-    """How far the call has come; absent means `pending`."""
+    """Status of the call; absent means `pending`."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]]] = []
-    """What the call has produced so far; nothing when absent."""
+    """What the call has produced so far; nothing if absent."""
     locations: OrDefault[SkipInvalid[list[ToolCallLocation]]] = []
-    """Files that the call works on, so that editors can follow it; none when absent."""
+    """Files that the call works on, so that editors can follow it; none if absent."""
     raw_input: OrDefault[Any] = None
     """Input of the tool as any JSON; null counts as absent."""
     raw_output: OrDefault[Any] = None
@@ -1986,7 +1965,7 @@ class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
     """Progress or results of a tool call that was reported before.
 
-    Absent fields stay as they are; collections are replaced whole. [#/$defs/SessionUpdate/oneOf/4]
+    Absent fields stay unchanged; collections are replaced whole. [#/$defs/SessionUpdate/oneOf/4]
     """
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
@@ -2001,7 +1980,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     size: UInt64
     """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None] = None
-    """Sum of all costs of the session; null or absent when unknown."""
+    """Sum of all costs of the session; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2019,18 +1998,18 @@ SessionUpdate: TypeAlias = Closed[
     | SessionInfoUpdate
     | UsageUpdate
 ]
-"""Something that happened in a session, told apart by `sessionUpdate`. [#/$defs/SessionUpdate]"""
+"""Something that happened in a session, distinguished by `sessionUpdate`. [#/$defs/SessionUpdate]"""
 
 
 class SessionNotification(AcpStruct):
-    """Tells the client what happens in a session.
+    """Reports what happens in a session.
 
     The agent streams messages, tool calls and plans in this way. Clients accept it after `session/cancel` too, as
     last updates may come before the prompt is answered. [#/$defs/SessionNotification]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2042,7 +2021,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2058,7 +2037,7 @@ class SetSessionConfigOptionRequestValueId(AcpStruct, untagged_by="type"):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2087,13 +2066,13 @@ class SetSessionConfigOptionResponse(AcpStruct):
 
 
 class SetSessionModeRequest(AcpStruct):
-    """Puts a session into another mode.
+    """Changes the mode of a session.
 
     The client may send it at any time, even while the agent is busy with a prompt. [#/$defs/SetSessionModeRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     mode_id: SessionModeId
     """Mode to change to, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2125,9 +2104,9 @@ class TerminalOutputRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
-    """Terminal to look at, from the answer to `terminal/create`."""
+    """Terminal to look at, from the response to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2136,9 +2115,9 @@ class TerminalOutputResponse(AcpStruct):
     """Output of a terminal up to now. [#/$defs/TerminalOutputResponse]"""
 
     output: str
-    """What the client has kept of the output, within the byte limit of the terminal."""
+    """The part of the output that the client has kept, within the byte limit of the terminal."""
     truncated: bool
-    """True when the start of the output was dropped to stay within the byte limit."""
+    """True if the start of the output was dropped to stay within the byte limit."""
     exit_status: OrDefault[TerminalExitStatus | None] = None
     """How the command ended; null or absent while it is running."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2148,13 +2127,13 @@ class TerminalOutputResponse(AcpStruct):
 class WaitForTerminalExitRequest(AcpStruct):
     """Waits for the command in a terminal to end.
 
-    The answer takes as long as the command does. [#/$defs/WaitForTerminalExitRequest]
+    The response comes once the command has ended. [#/$defs/WaitForTerminalExitRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
-    """Terminal to wait for, from the answer to `terminal/create`."""
+    """Terminal to wait for, from the response to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2171,17 +2150,18 @@ class WaitForTerminalExitResponse(AcpStruct):
 
 
 class WriteTextFileRequest(AcpStruct):
-    """Writes a text file through the client, be it a new or an existing one.
+    """Writes a text file through the client.
 
-    Needs the client's `fs.writeTextFile` capability. [#/$defs/WriteTextFileRequest]
+    The file may be new or exist already. Needs the client's `fs.writeTextFile` capability.
+    [#/$defs/WriteTextFileRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     path: str
     """Absolute path of the file."""
     content: str
-    """Whole text that the file has afterwards."""
+    """New content of the file."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 

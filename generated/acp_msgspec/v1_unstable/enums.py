@@ -10,7 +10,7 @@ from typing import NewType
 from .._enums import OpenInt32Enum, OpenStrEnum
 
 AuthMethodId = NewType("AuthMethodId", str)
-"""Names a way to sign in; an opaque text chosen by the agent.
+"""Identifies a way to sign in; an opaque string chosen by the agent.
 
 Clients compare it for equality and send it back in `authenticate`, where the method allows that.
 [#/$defs/AuthMethodId]
@@ -18,14 +18,14 @@ Clients compare it for equality and send it back in `authenticate`, where the me
 
 
 CompactionId = NewType("CompactionId", str)
-"""Names one compaction of a session's context; an opaque text chosen by the agent. [#/$defs/CompactionId]"""
+"""Identifies one compaction of a session's context; an opaque string chosen by the agent. [#/$defs/CompactionId]"""
 
 
 class CompactionStatus(OpenStrEnum):
-    """How far a compaction has come.
+    """Status of a compaction.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/CompactionStatus]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/CompactionStatus]
     """
 
     IN_PROGRESS = "in_progress"
@@ -39,9 +39,9 @@ class CompactionStatus(OpenStrEnum):
 
 
 ElicitationId = NewType("ElicitationId", str)
-"""Names an elicitation by URL; an opaque text chosen by the agent.
+"""Identifies a URL elicitation; an opaque string chosen by the agent.
 
-It ties a later `elicitation/complete` to the question that was asked. [#/$defs/ElicitationId]
+It links a later `elicitation/complete` to the elicitation. [#/$defs/ElicitationId]
 """
 
 
@@ -55,18 +55,17 @@ class ElicitationSchemaType(StrEnum):
 class ErrorCode(OpenInt32Enum):
     """What kind of failure an error is.
 
-    JSON-RPC and this protocol define the values below; any other 32-bit integer is kept as it is.
-    [#/$defs/ErrorCode]
+    JSON-RPC and this protocol define the values below; any other 32-bit integer is kept. [#/$defs/ErrorCode]
     """
 
     PARSE_ERROR = -32700
-    """The text received is not JSON."""
+    """The received text is not valid JSON."""
     INVALID_REQUEST = -32600
-    """The JSON received is not a valid message."""
+    """The received JSON is not a valid message."""
     METHOD_NOT_FOUND = -32601
     """The receiver does not know the method or does not offer it."""
     INVALID_PARAMS = -32602
-    """The params are missing or do not fit the method."""
+    """The params are missing or are invalid for the method."""
     INTERNAL_ERROR = -32603
     """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
@@ -100,21 +99,21 @@ class LlmProtocol(OpenStrEnum):
 
 
 McpConnectionId = NewType("McpConnectionId", str)
-"""Names an open connection to an MCP server; an opaque text chosen by the client.
+"""Identifies an open connection to an MCP server; an opaque string chosen by the client.
 
-The agent gets it from the answer to `mcp/connect`. [#/$defs/McpConnectionId]
+The agent gets it from the response to `mcp/connect`. [#/$defs/McpConnectionId]
 """
 
 
 McpServerAcpId = NewType("McpServerAcpId", str)
-"""Names an MCP server that is reached over ACP; an opaque text chosen by the server's side.
+"""Identifies an MCP server that is reached over ACP; an opaque string chosen by the side that provides the server.
 
 The agent hands it to `mcp/connect`, so that the connection gets to the right server. [#/$defs/McpServerAcpId]
 """
 
 
 MessageId = NewType("MessageId", str)
-"""Names one message of a session; an opaque text chosen by the agent.
+"""Identifies one message of a session; an opaque string chosen by the agent.
 
 Chunks with the same id are pieces of one message. [#/$defs/MessageId]
 """
@@ -137,17 +136,17 @@ class NesRejectReason(StrEnum):
     """Why a suggested edit was not taken. [#/$defs/NesRejectReason]"""
 
     REJECTED = "rejected"
-    """The user turned it down."""
+    """The user rejected it."""
     IGNORED = "ignored"
-    """It was on display, and the user worked on without any reaction to it."""
+    """It was shown, and the user continued without reacting to it."""
     REPLACED = "replaced"
-    """A newer suggestion took its place."""
+    """A newer suggestion replaced it."""
     CANCELLED = "cancelled"
-    """The client gave up asking before the suggestion arrived."""
+    """The client canceled the request before the suggestion arrived."""
 
 
 NesSuggestionId = NewType("NesSuggestionId", str)
-"""Names one suggested edit; an opaque text chosen by the agent.
+"""Identifies one suggested edit; an opaque string chosen by the agent.
 
 Clients send it back in `nes/accept` or `nes/reject`. [#/$defs/NesSuggestionId]
 """
@@ -167,8 +166,8 @@ class NesTriggerKind(StrEnum):
 class NoticeSeverity(OpenStrEnum):
     """How serious a notice is, as a hint for display.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/NoticeSeverity]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/NoticeSeverity]
     """
 
     INFO = "info"
@@ -180,11 +179,14 @@ class NoticeSeverity(OpenStrEnum):
 
 
 PermissionOptionId = NewType("PermissionOptionId", str)
-"""Names one answer to a permission request; an opaque text chosen by the agent. [#/$defs/PermissionOptionId]"""
+"""Identifies one answer to a permission request; an opaque string chosen by the agent.
+
+[#/$defs/PermissionOptionId]
+"""
 
 
 class PermissionOptionKind(StrEnum):
-    """What an answer to a permission request amounts to; clients pick icons and layout by it.
+    """Meaning of an answer to a permission request; clients choose icons and layout by it.
 
     [#/$defs/PermissionOptionKind]
     """
@@ -200,18 +202,18 @@ class PermissionOptionKind(StrEnum):
 
 
 class PlanEntryPriority(StrEnum):
-    """How much a plan entry matters to the goal as a whole. [#/$defs/PlanEntryPriority]"""
+    """Importance of a plan entry for the overall goal. [#/$defs/PlanEntryPriority]"""
 
     HIGH = "high"
     """The goal cannot be reached without it."""
     MEDIUM = "medium"
-    """It matters, but the goal does not hang on it."""
+    """Important, but the goal can be reached without it."""
     LOW = "low"
     """It would be good to have and may be left out."""
 
 
 class PlanEntryStatus(StrEnum):
-    """How far the work on a plan entry has come. [#/$defs/PlanEntryStatus]"""
+    """Status of a plan entry. [#/$defs/PlanEntryStatus]"""
 
     PENDING = "pending"
     """Work has not begun."""
@@ -222,7 +224,7 @@ class PlanEntryStatus(StrEnum):
 
 
 PlanId = NewType("PlanId", str)
-"""Names one plan of a session; an opaque text chosen by the agent. [#/$defs/PlanId]"""
+"""Identifies one plan of a session; an opaque string chosen by the agent. [#/$defs/PlanId]"""
 
 
 class PositionEncodingKind(StrEnum):
@@ -241,7 +243,7 @@ class PositionEncodingKind(StrEnum):
 
 
 ProviderId = NewType("ProviderId", str)
-"""Names a provider of language models that clients may configure; an opaque text chosen by the agent.
+"""Identifies a provider of language models that clients may configure; an opaque string chosen by the agent.
 
 [#/$defs/ProviderId]
 """
@@ -257,14 +259,14 @@ class Role(StrEnum):
 
 
 SessionConfigGroupId = NewType("SessionConfigGroupId", str)
-"""Names a group of values within a select option; an opaque text chosen by the agent.
+"""Identifies a group of values within a select option; an opaque string chosen by the agent.
 
 [#/$defs/SessionConfigGroupId]
 """
 
 
 SessionConfigId = NewType("SessionConfigId", str)
-"""Names a configuration option of a session; an opaque text chosen by the agent.
+"""Identifies a configuration option of a session; an opaque string chosen by the agent.
 
 Clients send it back in `session/set_config_option`. [#/$defs/SessionConfigId]
 """
@@ -288,25 +290,25 @@ class SessionConfigOptionCategory(OpenStrEnum):
 
 
 SessionConfigValueId = NewType("SessionConfigValueId", str)
-"""Names one value of a select option; an opaque text chosen by the agent. [#/$defs/SessionConfigValueId]"""
+"""Identifies one value of a select option; an opaque string chosen by the agent. [#/$defs/SessionConfigValueId]"""
 
 
 SessionId = NewType("SessionId", str)
-"""Names a conversation between client and agent; an opaque text chosen by the agent.
+"""Identifies a conversation between client and agent; an opaque string chosen by the agent.
 
 Each session has a context and a history of its own, so one connection can carry several. [#/$defs/SessionId]
 """
 
 
 SessionModeId = NewType("SessionModeId", str)
-"""Names a mode of the session; an opaque text chosen by the agent. [#/$defs/SessionModeId]"""
+"""Identifies a mode of the session; an opaque string chosen by the agent. [#/$defs/SessionModeId]"""
 
 
 class StopReason(StrEnum):
-    """Why a prompt turn is over, told by the agent in its answer to `session/prompt`. [#/$defs/StopReason]"""
+    """Why a prompt turn is over, sent by the agent in its response to `session/prompt`. [#/$defs/StopReason]"""
 
     END_TURN = "end_turn"
-    """The model has finished what it had to say."""
+    """The model finished its answer."""
     MAX_TOKENS = "max_tokens"
     """A limit on tokens cut the turn short."""
     MAX_TURN_REQUESTS = "max_turn_requests"
@@ -338,7 +340,7 @@ class StringFormat(StrEnum):
 
 
 TerminalId = NewType("TerminalId", str)
-"""Names a terminal; an opaque text chosen by the client.
+"""Identifies a terminal; an opaque string chosen by the client.
 
 Requests can use it until the terminal is released; tool calls that embed it go on showing the output after that.
 [#/$defs/TerminalId]
@@ -355,11 +357,14 @@ class TextDocumentSyncKind(StrEnum):
 
 
 ToolCallId = NewType("ToolCallId", str)
-"""Names a tool call; an opaque text chosen by the agent and unique within the session. [#/$defs/ToolCallId]"""
+"""Identifies a tool call; an opaque string chosen by the agent and unique within the session.
+
+[#/$defs/ToolCallId]
+"""
 
 
 class ToolCallStatus(StrEnum):
-    """How far a tool call has come. One whose status was never sent is `pending`. [#/$defs/ToolCallStatus]"""
+    """Status of a tool call; it is `pending` until one is sent. [#/$defs/ToolCallStatus]"""
 
     PENDING = "pending"
     """It has not begun: its input is still coming in, or it waits for permission."""
@@ -378,25 +383,25 @@ class ToolKind(StrEnum):
     """
 
     READ = "read"
-    """Looks at files or other data."""
+    """Reads files or other data."""
     EDIT = "edit"
-    """Changes what files contain."""
+    """Changes the content of files."""
     DELETE = "delete"
-    """Gets rid of files or other data."""
+    """Deletes files or other data."""
     MOVE = "move"
-    """Gives files another name or place."""
+    """Moves or renames files."""
     SEARCH = "search"
-    """Looks for something, such as a text in files."""
+    """Searches for something, such as text in files."""
     EXECUTE = "execute"
     """Runs a command or a piece of code."""
     THINK = "think"
-    """Reasons or plans without any effect outside."""
+    """Reasons or plans, without external effects."""
     FETCH = "fetch"
-    """Gets data from outside, such as a page of the web."""
+    """Fetches external data, such as a web page."""
     SWITCH_MODE = "switch_mode"
-    """Puts the session into another mode."""
+    """Changes the mode of the session."""
     OTHER = "other"
-    """Anything else; also what an absent or unknown kind is taken for."""
+    """Anything else; an absent or unknown kind is read as this one."""
 
     @classmethod
     def for_unknown(cls, value: str) -> "ToolKind":

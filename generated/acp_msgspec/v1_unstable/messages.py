@@ -156,14 +156,14 @@ class ExtensionNotification(Notification):
 
 
 class AcceptNesNotificationMessage(Notification, tag_field="method", tag="nes/accept"):
-    """Tells the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
+    """Notifies the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
 
     method: ClassVar[Literal["nes/accept"]] = "nes/accept"
     params: AcceptNesNotification
 
 
 class AuthenticateRequestMessage(Request, tag_field="method", tag="authenticate"):
-    """Signs the user in with a method that the agent offered in its answer to `initialize`.
+    """Signs the user in with a method that the agent offered in its response to `initialize`.
 
     [#/$defs/AuthenticateRequest]
     """
@@ -184,9 +184,9 @@ class CancelNotificationMessage(Notification, tag_field="method", tag="session/c
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """Asks the side that got a request to give it up.
+    """Asks the receiver of a request to cancel it.
 
-    The request is answered all the same, with a result or the error -32800. [#/$defs/CancelRequestNotification]
+    The request still gets a response: a result or the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
@@ -211,7 +211,7 @@ class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     [#/$defs/CompleteElicitationNotification]
     """
@@ -258,35 +258,35 @@ class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/dele
 
 
 class DidChangeDocumentNotificationMessage(Notification, tag_field="method", tag="document/didChange"):
-    """Tells the agent how the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
+    """Notifies the agent of changes to the text of an open document. [#/$defs/DidChangeDocumentNotification]"""
 
     method: ClassVar[Literal["document/didChange"]] = "document/didChange"
     params: DidChangeDocumentNotification
 
 
 class DidCloseDocumentNotificationMessage(Notification, tag_field="method", tag="document/didClose"):
-    """Tells the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
+    """Notifies the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
 
     method: ClassVar[Literal["document/didClose"]] = "document/didClose"
     params: DidCloseDocumentNotification
 
 
 class DidFocusDocumentNotificationMessage(Notification, tag_field="method", tag="document/didFocus"):
-    """Tells the agent which document the user has turned to. [#/$defs/DidFocusDocumentNotification]"""
+    """Notifies the agent of the document that now has the focus. [#/$defs/DidFocusDocumentNotification]"""
 
     method: ClassVar[Literal["document/didFocus"]] = "document/didFocus"
     params: DidFocusDocumentNotification
 
 
 class DidOpenDocumentNotificationMessage(Notification, tag_field="method", tag="document/didOpen"):
-    """Tells the agent that the user opened a document, with its text. [#/$defs/DidOpenDocumentNotification]"""
+    """Notifies the agent that the user opened a document, with its text. [#/$defs/DidOpenDocumentNotification]"""
 
     method: ClassVar[Literal["document/didOpen"]] = "document/didOpen"
     params: DidOpenDocumentNotification
 
 
 class DidSaveDocumentNotificationMessage(Notification, tag_field="method", tag="document/didSave"):
-    """Tells the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
+    """Notifies the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
 
     method: ClassVar[Literal["document/didSave"]] = "document/didSave"
     params: DidSaveDocumentNotification
@@ -317,7 +317,7 @@ class ForkSessionRequestMessage(Request, tag_field="method", tag="session/fork")
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """Opens the connection: both sides settle the protocol version and tell what they can do.
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
 
     [#/$defs/InitializeRequest]
     """
@@ -406,7 +406,7 @@ class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
     """Sends the user's message to the agent.
 
-    The answer ends the turn and tells why it ended. [#/$defs/PromptRequest]
+    The response ends the turn and gives the stop reason. [#/$defs/PromptRequest]
     """
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
@@ -424,14 +424,14 @@ class ReadTextFileRequestMessage(Request, tag_field="method", tag="fs/read_text_
 
 
 class RejectNesNotificationMessage(Notification, tag_field="method", tag="nes/reject"):
-    """Tells the agent that a suggestion was not taken, and perhaps why. [#/$defs/RejectNesNotification]"""
+    """Notifies the agent that a suggestion was not taken, and perhaps why. [#/$defs/RejectNesNotification]"""
 
     method: ClassVar[Literal["nes/reject"]] = "nes/reject"
     params: RejectNesNotification
 
 
 class ReleaseTerminalRequestMessage(Request, tag_field="method", tag="terminal/release"):
-    """Gives up a terminal and kills its command if it still runs. [#/$defs/ReleaseTerminalRequest]"""
+    """Releases a terminal, and kills its command if it still runs. [#/$defs/ReleaseTerminalRequest]"""
 
     method: ClassVar[Literal["terminal/release"]] = "terminal/release"
     params: ReleaseTerminalRequest
@@ -445,7 +445,7 @@ class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """Takes up an earlier session without replaying it.
+    """Resumes an earlier session without replaying it.
 
     Needs `sessionCapabilities.resume`. [#/$defs/ResumeSessionRequest]
     """
@@ -455,7 +455,7 @@ class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resu
 
 
 class SessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """Tells the client what happens in a session: pieces of messages, tool calls, plans and more.
+    """Reports what happens in a session: pieces of messages, tool calls, plans and more.
 
     [#/$defs/SessionNotification]
     """
@@ -479,7 +479,7 @@ class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="ses
 
 
 class SetSessionModeRequestMessage(Request, tag_field="method", tag="session/set_mode"):
-    """Puts a session into another of its modes, at any time. [#/$defs/SetSessionModeRequest]"""
+    """Changes the mode of a session, at any time. [#/$defs/SetSessionModeRequest]"""
 
     method: ClassVar[Literal["session/set_mode"]] = "session/set_mode"
     params: SetSessionModeRequest
@@ -496,7 +496,7 @@ class StartNesRequestMessage(Request, tag_field="method", tag="nes/start"):
 
 
 class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
-    """Asks what the user might want to change next. [#/$defs/SuggestNesRequest]"""
+    """Asks for edits that the user might want to make next. [#/$defs/SuggestNesRequest]"""
 
     method: ClassVar[Literal["nes/suggest"]] = "nes/suggest"
     params: SuggestNesRequest
@@ -513,10 +513,7 @@ class TerminalOutputRequestMessage(Request, tag_field="method", tag="terminal/ou
 
 
 class WaitForTerminalExitRequestMessage(Request, tag_field="method", tag="terminal/wait_for_exit"):
-    """Answers with the exit status once the command in a terminal has ended.
-
-    [#/$defs/WaitForTerminalExitRequest]
-    """
+    """Returns the exit status once the command in a terminal has ended. [#/$defs/WaitForTerminalExitRequest]"""
 
     method: ClassVar[Literal["terminal/wait_for_exit"]] = "terminal/wait_for_exit"
     params: WaitForTerminalExitRequest
@@ -533,7 +530,7 @@ AgentNotification: TypeAlias = Routed[
     SessionNotificationMessage | CompleteElicitationNotificationMessage | MessageMcpNotificationMessage,
     ExtensionNotification,
 ]
-"""Any notification that an agent sends to a client, told apart by `method`. [#/$defs/AgentNotification]"""
+"""Any notification that an agent sends to a client, distinguished by `method`. [#/$defs/AgentNotification]"""
 
 AgentRequest: TypeAlias = Routed[
     WriteTextFileRequestMessage
@@ -550,12 +547,12 @@ AgentRequest: TypeAlias = Routed[
     | DisconnectMcpRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that an agent makes to a client, told apart by `method`. [#/$defs/AgentRequest]"""
+"""Any request that an agent makes to a client, distinguished by `method`. [#/$defs/AgentRequest]"""
 
 AgentResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""An agent's answer to a client's request: a result or an error.
+"""An agent's response to a client's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/AgentResponse]
 """
 
@@ -571,7 +568,7 @@ ClientNotification: TypeAlias = Routed[
     | MessageMcpNotificationMessage,
     ExtensionNotification,
 ]
-"""Any notification that a client sends to an agent, told apart by `method`. [#/$defs/ClientNotification]"""
+"""Any notification that a client sends to an agent, distinguished by `method`. [#/$defs/ClientNotification]"""
 
 ClientRequest: TypeAlias = Routed[
     InitializeRequestMessage
@@ -596,12 +593,12 @@ ClientRequest: TypeAlias = Routed[
     | MessageMcpRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that a client makes to an agent, told apart by `method`. [#/$defs/ClientRequest]"""
+"""Any request that a client makes to an agent, distinguished by `method`. [#/$defs/ClientRequest]"""
 
 ClientResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""A client's answer to an agent's request: a result or an error.
+"""A client's response to an agent's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/ClientResponse]
 """
 
@@ -671,33 +668,33 @@ class AgentMethod(StrEnum):
     """Methods that an agent handles."""
 
     AUTHENTICATE = "authenticate"
-    """Signs the user in with a method that the agent offered in its answer to `initialize`."""
+    """Signs the user in with a method that the agent offered in its response to `initialize`."""
     DOCUMENT_DID_CHANGE = "document/didChange"
-    """Tells the agent how the text of an open document has changed."""
+    """Notifies the agent of changes to the text of an open document."""
     DOCUMENT_DID_CLOSE = "document/didClose"
-    """Tells the agent that the user closed a document."""
+    """Notifies the agent that the user closed a document."""
     DOCUMENT_DID_FOCUS = "document/didFocus"
-    """Tells the agent which document the user has turned to."""
+    """Notifies the agent of the document that now has the focus."""
     DOCUMENT_DID_OPEN = "document/didOpen"
-    """Tells the agent that the user opened a document, with its text."""
+    """Notifies the agent that the user opened a document, with its text."""
     DOCUMENT_DID_SAVE = "document/didSave"
-    """Tells the agent that a document was written to disk."""
+    """Notifies the agent that a document was written to disk."""
     INITIALIZE = "initialize"
-    """Opens the connection: both sides settle the protocol version and tell what they can do."""
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities."""
     LOGOUT = "logout"
     """Signs the user out, so that new sessions need authentication. Needs `auth.logout`."""
     MCP_MESSAGE = "mcp/message"
     """Carries one message of MCP in either direction: a request with its result, or a notification."""
     NES_ACCEPT = "nes/accept"
-    """Tells the agent that the user took a suggestion."""
+    """Notifies the agent that the user took a suggestion."""
     NES_CLOSE = "nes/close"
     """Ends a session for suggested edits and frees what it holds."""
     NES_REJECT = "nes/reject"
-    """Tells the agent that a suggestion was not taken, and perhaps why."""
+    """Notifies the agent that a suggestion was not taken, and perhaps why."""
     NES_START = "nes/start"
     """Starts a session for suggested edits and returns its id. Needs the agent's `nes` capability."""
     NES_SUGGEST = "nes/suggest"
-    """Asks what the user might want to change next."""
+    """Asks for edits that the user might want to make next."""
     PROVIDERS_DISABLE = "providers/disable"
     """Switches off a provider of language models that is not required."""
     PROVIDERS_LIST = "providers/list"
@@ -723,20 +720,20 @@ class AgentMethod(StrEnum):
     SESSION_NEW = "session/new"
     """Starts a session and returns its id. It may fail with the code -32000 until the user has signed in."""
     SESSION_PROMPT = "session/prompt"
-    """Sends the user's message to the agent. The answer ends the turn and tells why it ended."""
+    """Sends the user's message to the agent. The response ends the turn and gives the stop reason."""
     SESSION_RESUME = "session/resume"
-    """Takes up an earlier session without replaying it. Needs `sessionCapabilities.resume`."""
+    """Resumes an earlier session without replaying it. Needs `sessionCapabilities.resume`."""
     SESSION_SET_CONFIG_OPTION = "session/set_config_option"
     """Changes one setting of a session and returns all of them."""
     SESSION_SET_MODE = "session/set_mode"
-    """Puts a session into another of its modes, at any time."""
+    """Changes the mode of a session, at any time."""
 
 
 class ClientMethod(StrEnum):
     """Methods that a client handles."""
 
     ELICITATION_COMPLETE = "elicitation/complete"
-    """Tells the client that the user has finished what a URL elicitation asked for."""
+    """Notifies the client that the user has completed a URL elicitation."""
     ELICITATION_CREATE = "elicitation/create"
     """Asks the user for information, through a form or at a URL. Needs the client's `elicitation` capability."""
     FS_READ_TEXT_FILE = "fs/read_text_file"
@@ -752,7 +749,7 @@ class ClientMethod(StrEnum):
     SESSION_REQUEST_PERMISSION = "session/request_permission"
     """Asks the user whether a tool call may go ahead."""
     SESSION_UPDATE = "session/update"
-    """Tells the client what happens in a session: pieces of messages, tool calls, plans and more."""
+    """Reports what happens in a session: pieces of messages, tool calls, plans and more."""
     TERMINAL_CREATE = "terminal/create"
     """Runs a command in a new terminal and returns the id of the terminal. Needs `terminal`."""
     TERMINAL_KILL = "terminal/kill"
@@ -760,9 +757,9 @@ class ClientMethod(StrEnum):
     TERMINAL_OUTPUT = "terminal/output"
     """Returns the output of a terminal up to now, and the exit status if the command has ended."""
     TERMINAL_RELEASE = "terminal/release"
-    """Gives up a terminal and kills its command if it still runs."""
+    """Releases a terminal, and kills its command if it still runs."""
     TERMINAL_WAIT_FOR_EXIT = "terminal/wait_for_exit"
-    """Answers with the exit status once the command in a terminal has ended."""
+    """Returns the exit status once the command in a terminal has ended."""
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

@@ -54,10 +54,10 @@ from .enums import (
 
 
 class AcceptNesNotification(AcpStruct):
-    """Tells the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
+    """Notifies the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     id: NesSuggestionId
     """Suggestion that was taken."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -65,10 +65,7 @@ class AcceptNesNotification(AcpStruct):
 
 
 class LogoutCapabilities(AcpStruct):
-    """States that the agent handles `logout`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/LogoutCapabilities]
-    """
+    """Advertises `logout`. An empty object is enough. [#/$defs/LogoutCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -78,23 +75,23 @@ class AgentAuthCapabilities(AcpStruct):
     """What an agent offers around authentication beyond the baseline. [#/$defs/AgentAuthCapabilities]"""
 
     logout: OrDefault[LogoutCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `logout`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `logout`; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptCapabilities(AcpStruct):
-    """What prompts may hold besides text and resource links, which all agents take.
+    """What prompts may contain besides text and resource links, which all agents take.
 
     Clients must not send a kind of content that is not true here. [#/$defs/PromptCapabilities]
     """
 
     image: OrDefault[bool] = always(False)
-    """True when prompts may hold pictures."""
+    """True if prompts may contain images."""
     audio: OrDefault[bool] = always(False)
-    """True when prompts may hold sounds."""
+    """True if prompts may contain audio."""
     embedded_context: OrDefault[bool] = always(False)
-    """True when prompts may hold embedded resources; clients then prefer these to links."""
+    """True if prompts may contain embedded resources; clients then prefer these to links."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -103,37 +100,31 @@ class McpCapabilities(AcpStruct):
     """Ways to reach MCP servers that an agent has besides stdio. [#/$defs/McpCapabilities]"""
 
     http: OrDefault[bool] = always(False)
-    """True when servers of type `http` may be passed."""
+    """True if servers of type `http` may be passed."""
     sse: OrDefault[bool] = always(False)
-    """True when servers of type `sse` may be passed."""
+    """True if servers of type `sse` may be passed."""
     acp: OrDefault[bool] = always(False)
-    """True when servers of type `acp` may be passed."""
+    """True if servers of type `acp` may be passed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionListCapabilities(AcpStruct):
-    """States that the agent handles `session/list`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionListCapabilities]
-    """
+    """Advertises `session/list`. An empty object is enough. [#/$defs/SessionListCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
-    """States that the agent handles `session/delete`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionDeleteCapabilities]
-    """
+    """Advertises `session/delete`. An empty object is enough. [#/$defs/SessionDeleteCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
-    """States that session requests may carry `additionalDirectories`.
+    """Advertises that session requests may carry `additionalDirectories`.
 
     An agent that can list sessions may report these roots for each of them.
     [#/$defs/SessionAdditionalDirectoriesCapabilities]
@@ -144,30 +135,21 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
 
 
 class SessionForkCapabilities(AcpStruct):
-    """States that the agent handles `session/fork`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionForkCapabilities]
-    """
+    """Advertises `session/fork`. An empty object is enough. [#/$defs/SessionForkCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionResumeCapabilities(AcpStruct):
-    """States that the agent handles `session/resume`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionResumeCapabilities]
-    """
+    """Advertises `session/resume`. An empty object is enough. [#/$defs/SessionResumeCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionCloseCapabilities(AcpStruct):
-    """States that the agent handles `session/close`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionCloseCapabilities]
-    """
+    """Advertises `session/close`. An empty object is enough. [#/$defs/SessionCloseCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -176,51 +158,42 @@ class SessionCloseCapabilities(AcpStruct):
 class SessionCapabilities(AcpStruct):
     """What an agent can do with sessions beyond the baseline.
 
-    Creating, prompting, canceling and updating need no entry, and `session/load` is announced as `loadSession`
+    Creating, prompting, canceling and updating need no entry, and `session/load` is advertised as `loadSession`
     elsewhere. [#/$defs/SessionCapabilities]
     """
 
     list: OrDefault[SessionListCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/list`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/list`; null or absent otherwise."""
     delete: OrDefault[SessionDeleteCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/delete`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/delete`; null or absent otherwise."""
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
-    """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
+    """Set, even to `{}`, if requests may name further roots; null or absent otherwise."""
     fork: OrDefault[SessionForkCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/fork`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/fork`; null or absent otherwise."""
     resume: OrDefault[SessionResumeCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/resume`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/resume`; null or absent otherwise."""
     close: OrDefault[SessionCloseCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/close`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/close`; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ProvidersCapabilities(AcpStruct):
-    """States that the agent handles the `providers/*` methods.
-
-    Its presence says everything; `{}` is enough. [#/$defs/ProvidersCapabilities]
-    """
+    """Advertises the `providers/*` methods. An empty object is enough. [#/$defs/ProvidersCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidOpenCapabilities(AcpStruct):
-    """States that the agent wants `document/didOpen`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidOpenCapabilities]
-    """
+    """Requests `document/didOpen`. An empty object is enough. [#/$defs/NesDocumentDidOpenCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidChangeCapabilities(AcpStruct):
-    """States that the agent wants `document/didChange`, and in what form.
-
-    [#/$defs/NesDocumentDidChangeCapabilities]
-    """
+    """Requests `document/didChange`, and in what form. [#/$defs/NesDocumentDidChangeCapabilities]"""
 
     sync_kind: TextDocumentSyncKind
     """Whether changes come as whole documents or as ranges."""
@@ -229,54 +202,45 @@ class NesDocumentDidChangeCapabilities(AcpStruct):
 
 
 class NesDocumentDidCloseCapabilities(AcpStruct):
-    """States that the agent wants `document/didClose`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidCloseCapabilities]
-    """
+    """Requests `document/didClose`. An empty object is enough. [#/$defs/NesDocumentDidCloseCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidSaveCapabilities(AcpStruct):
-    """States that the agent wants `document/didSave`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidSaveCapabilities]
-    """
+    """Requests `document/didSave`. An empty object is enough. [#/$defs/NesDocumentDidSaveCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentDidFocusCapabilities(AcpStruct):
-    """States that the agent wants `document/didFocus`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/NesDocumentDidFocusCapabilities]
-    """
+    """Requests `document/didFocus`. An empty object is enough. [#/$defs/NesDocumentDidFocusCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesDocumentEventCapabilities(AcpStruct):
-    """Which events about documents an agent wants to be told. [#/$defs/NesDocumentEventCapabilities]"""
+    """Document events that an agent wants to receive. [#/$defs/NesDocumentEventCapabilities]"""
 
     did_open: OrDefault[NesDocumentDidOpenCapabilities | None] = None
-    """Present, if only as `{}`, when the client should send `document/didOpen`; null or absent when not."""
+    """Set, even to `{}`, if the client should send `document/didOpen`; null or absent otherwise."""
     did_change: OrDefault[NesDocumentDidChangeCapabilities | None] = None
-    """Present when the client should send `document/didChange`, and how; null or absent when not."""
+    """How the client should send `document/didChange`; null or absent otherwise."""
     did_close: OrDefault[NesDocumentDidCloseCapabilities | None] = None
-    """Present, if only as `{}`, when the client should send `document/didClose`; null or absent when not."""
+    """Set, even to `{}`, if the client should send `document/didClose`; null or absent otherwise."""
     did_save: OrDefault[NesDocumentDidSaveCapabilities | None] = None
-    """Present, if only as `{}`, when the client should send `document/didSave`; null or absent when not."""
+    """Set, even to `{}`, if the client should send `document/didSave`; null or absent otherwise."""
     did_focus: OrDefault[NesDocumentDidFocusCapabilities | None] = None
-    """Present, if only as `{}`, when the client should send `document/didFocus`; null or absent when not."""
+    """Set, even to `{}`, if the client should send `document/didFocus`; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEventCapabilities(AcpStruct):
-    """Which events of the editor an agent wants to be told. [#/$defs/NesEventCapabilities]"""
+    """Editor events that an agent wants to receive. [#/$defs/NesEventCapabilities]"""
 
     document: OrDefault[NesDocumentEventCapabilities | None] = None
     """Events about documents; null or absent means none."""
@@ -285,21 +249,18 @@ class NesEventCapabilities(AcpStruct):
 
 
 class NesRecentFilesCapabilities(AcpStruct):
-    """States that the agent wants recently used files with each `nes/suggest`.
-
-    [#/$defs/NesRecentFilesCapabilities]
-    """
+    """Requests recently used files with each `nes/suggest`. [#/$defs/NesRecentFilesCapabilities]"""
 
     max_count: OrDefault[UInt32 | None] = None
-    """How many files are of use to the agent; null or absent sets no bound."""
+    """Maximum number of files that are useful to the agent; null or absent means no limit."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRelatedSnippetsCapabilities(AcpStruct):
-    """States that the agent wants related code with each `nes/suggest`.
+    """Requests related code with each `nes/suggest`.
 
-    Its presence says everything; `{}` is enough. [#/$defs/NesRelatedSnippetsCapabilities]
+    An empty object is enough. [#/$defs/NesRelatedSnippetsCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -307,30 +268,27 @@ class NesRelatedSnippetsCapabilities(AcpStruct):
 
 
 class NesEditHistoryCapabilities(AcpStruct):
-    """States that the agent wants the latest edits with each `nes/suggest`. [#/$defs/NesEditHistoryCapabilities]"""
+    """Requests the latest edits with each `nes/suggest`. [#/$defs/NesEditHistoryCapabilities]"""
 
     max_count: OrDefault[UInt32 | None] = None
-    """How many edits are of use to the agent; null or absent sets no bound."""
+    """Maximum number of edits that are useful to the agent; null or absent means no limit."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesUserActionsCapabilities(AcpStruct):
-    """States that the agent wants the latest actions of the user with each `nes/suggest`.
-
-    [#/$defs/NesUserActionsCapabilities]
-    """
+    """Requests the latest actions of the user with each `nes/suggest`. [#/$defs/NesUserActionsCapabilities]"""
 
     max_count: OrDefault[UInt32 | None] = None
-    """How many actions are of use to the agent; null or absent sets no bound."""
+    """Maximum number of actions that are useful to the agent; null or absent means no limit."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesOpenFilesCapabilities(AcpStruct):
-    """States that the agent wants the open files with each `nes/suggest`.
+    """Requests the open files with each `nes/suggest`.
 
-    Its presence says everything; `{}` is enough. [#/$defs/NesOpenFilesCapabilities]
+    An empty object is enough. [#/$defs/NesOpenFilesCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -338,9 +296,9 @@ class NesOpenFilesCapabilities(AcpStruct):
 
 
 class NesDiagnosticsCapabilities(AcpStruct):
-    """States that the agent wants errors and warnings with each `nes/suggest`.
+    """Requests errors and warnings with each `nes/suggest`.
 
-    Its presence says everything; `{}` is enough. [#/$defs/NesDiagnosticsCapabilities]
+    An empty object is enough. [#/$defs/NesDiagnosticsCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -351,23 +309,23 @@ class NesContextCapabilities(AcpStruct):
     """What an agent wants to find in the `context` of each `nes/suggest`. [#/$defs/NesContextCapabilities]"""
 
     recent_files: OrDefault[NesRecentFilesCapabilities | None] = None
-    """Present, if only as `{}`, to get files that the user had open lately; null or absent otherwise."""
+    """Set, even to `{}`, to get recently opened files; null or absent otherwise."""
     related_snippets: OrDefault[NesRelatedSnippetsCapabilities | None] = None
-    """Present, if only as `{}`, to get pieces of related code; null or absent otherwise."""
+    """Set, even to `{}`, to get pieces of related code; null or absent otherwise."""
     edit_history: OrDefault[NesEditHistoryCapabilities | None] = None
-    """Present, if only as `{}`, to get the latest edits; null or absent otherwise."""
+    """Set, even to `{}`, to get the latest edits; null or absent otherwise."""
     user_actions: OrDefault[NesUserActionsCapabilities | None] = None
-    """Present, if only as `{}`, to get what the user did lately; null or absent otherwise."""
+    """Set, even to `{}`, to get recent actions of the user; null or absent otherwise."""
     open_files: OrDefault[NesOpenFilesCapabilities | None] = None
-    """Present, if only as `{}`, to get the files open in the editor; null or absent otherwise."""
+    """Set, even to `{}`, to get the files open in the editor; null or absent otherwise."""
     diagnostics: OrDefault[NesDiagnosticsCapabilities | None] = None
-    """Present, if only as `{}`, to get the editor's errors and warnings; null or absent otherwise."""
+    """Set, even to `{}`, to get the editor's errors and warnings; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesCapabilities(AcpStruct):
-    """What an agent that suggests edits wants to be told by the client. [#/$defs/NesCapabilities]"""
+    """Events and context that an agent needs to suggest edits. [#/$defs/NesCapabilities]"""
 
     events: OrDefault[NesEventCapabilities | None] = None
     """Events of the editor that the client should report; null or absent means none."""
@@ -380,13 +338,13 @@ class NesCapabilities(AcpStruct):
 class AgentCapabilities(AcpStruct):
     """What an agent can do beyond the baseline.
 
-    It states this in its answer to `initialize`; whatever is left out is not supported. [#/$defs/AgentCapabilities]
+    Sent in the response to `initialize`; what is absent is not supported. [#/$defs/AgentCapabilities]
     """
 
     load_session: OrDefault[bool] = always(False)
-    """True when the agent handles `session/load`."""
+    """True if the agent handles `session/load`."""
     prompt_capabilities: OrDefault[PromptCapabilities] = always_new(PromptCapabilities)
-    """Kinds of content that prompts may hold besides text and resource links."""
+    """Kinds of content that prompts may contain besides text and resource links."""
     mcp_capabilities: OrDefault[McpCapabilities] = always_new(McpCapabilities)
     """Ways to reach MCP servers besides stdio."""
     session_capabilities: OrDefault[SessionCapabilities] = always_new(SessionCapabilities)
@@ -394,9 +352,9 @@ class AgentCapabilities(AcpStruct):
     auth: OrDefault[AgentAuthCapabilities] = always_new(AgentAuthCapabilities)
     """Optional parts of authentication, such as signing out."""
     providers: OrDefault[ProvidersCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `providers/*`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `providers/*`; null or absent otherwise."""
     nes: OrDefault[NesCapabilities | None] = None
-    """What the agent wants to be told in order to suggest edits.
+    """Events and context that the agent needs to suggest edits.
 
     Null or absent means that it does not handle `nes/*`.
     """
@@ -410,23 +368,23 @@ class Annotations(AcpStruct):
     """Optional hints on how content is meant to be used and shown. [#/$defs/Annotations]"""
 
     audience: OrDefault[SkipInvalid[list[Role]] | None] = None
-    """Whom the content is for; null or absent means nobody in particular."""
+    """Intended audience; null or absent means no particular one."""
     last_modified: OrDefault[str | None] = None
     """Time of the last change to the source of the content, if known."""
     priority: OrDefault[float | None] = None
-    """How much the content matters, higher numbers meaning more; null or absent when nothing is said."""
+    """Importance of the content, where higher numbers mean more important; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
-    """A sound, carried as base64. In a prompt it needs the agent's `audio` capability. [#/$defs/AudioContent]"""
+    """Audio content, base64-encoded. In a prompt it needs the agent's `audio` capability. [#/$defs/AudioContent]"""
 
     type: ClassVar[Literal["audio"]] = "audio"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     data: str
-    """Bytes of the recording in base64."""
+    """Audio data, base64-encoded."""
     mime_type: str
     """Media type of `data`, such as `audio/wav`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -436,11 +394,11 @@ class AudioContent(AcpStruct, tag_field="type", tag="audio"):
 class AuthCapabilities(AcpStruct):
     """Kinds of authentication with which the client is able to help.
 
-    An agent offers methods of such a kind only to clients that announce it here. [#/$defs/AuthCapabilities]
+    An agent offers methods of such a kind only to clients that advertise it here. [#/$defs/AuthCapabilities]
     """
 
     terminal: OrDefault[bool] = always(False)
-    """True when the client can start the agent's program again in a terminal where the user can type.
+    """True if the client can start the agent's program again in a terminal where the user can type.
 
     Otherwise the agent must not offer methods of type `terminal`.
     """
@@ -451,21 +409,21 @@ class AuthCapabilities(AcpStruct):
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     """A way to sign in where the user talks to the agent's program in a terminal.
 
-    The client runs that program as another, interactive process: exit status 0 means signed in, every other end
-    means failure. It must not be passed to `authenticate`. [#/$defs/AuthMethodTerminal]
+    The client runs that program as another, interactive process: exit status 0 means signed in, anything else means
+    failure. It must not be passed to `authenticate`. [#/$defs/AuthMethodTerminal]
     """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     id: AuthMethodId
-    """Tells the method apart from the others of this agent; it is never sent back in `authenticate`."""
+    """Identifies the method; unique within the agent. It is never sent back in `authenticate`."""
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     args: OrDefault[SkipInvalid[list[str]]] = []
     """Added at the end of the arguments with which the agent is usually started."""
     env: OrDefault[dict[str, str]] = {}
-    """Variables for the process; they win over those of the same name in the usual configuration."""
+    """Variables for the process; they override those of the same name in the usual configuration."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -481,13 +439,13 @@ class AuthMethodAgent(AcpStruct, untagged_by="type"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
-"""A way to sign in that the agent offers in its answer to `initialize`.
+"""A way to sign in that the agent offers in its response to `initialize`.
 
 One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
 """
@@ -496,7 +454,7 @@ One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
 class AuthenticateRequest(AcpStruct):
     """Asks the agent to sign the user in.
 
-    The client sends it after `initialize`, at the latest when a request has failed with the code -32000.
+    The client sends it after `initialize`, at the latest after a request has failed with the code -32000.
     [#/$defs/AuthenticateRequest]
     """
 
@@ -533,11 +491,11 @@ class AvailableCommand(AcpStruct):
     """A command of the agent that the user may invoke from a prompt. [#/$defs/AvailableCommand]"""
 
     name: str
-    """What invokes the command, such as `create_plan`."""
+    """Name that invokes the command, such as `create_plan`."""
     description: str
-    """What the command does, in words for the user."""
+    """What the command does, for display to the user."""
     input: OrDefault[AvailableCommandInput | None] = None
-    """What may follow the name; null or absent when the command takes no input."""
+    """What may follow the name; null or absent if the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -550,7 +508,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
 
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
-    """The whole list; it takes the place of the one before."""
+    """The whole list; it replaces the previous one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -559,9 +517,9 @@ class BlobResourceContents(AcpStruct):
     """A resource whose content is binary. [#/$defs/BlobResourceContents]"""
 
     blob: str
-    """Bytes of the resource in base64."""
+    """Content of the resource, base64-encoded."""
     mime_type: OrDefault[str | None] = None
-    """Media type of the bytes; null or absent when unknown."""
+    """Media type of the bytes; null or absent if unknown."""
     uri: str
     """Address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -569,9 +527,9 @@ class BlobResourceContents(AcpStruct):
 
 
 class BooleanConfigOptionCapabilities(AcpStruct):
-    """States that the client can show and set options that are on or off.
+    """Advertises that the client can show and set options that are on or off.
 
-    Its presence says everything; `{}` is enough. [#/$defs/BooleanConfigOptionCapabilities]
+    An empty object is enough. [#/$defs/BooleanConfigOptionCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -583,11 +541,11 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     default: OrDefault[bool | None] = None
-    """State before the user touches the input; null or absent when none is given."""
+    """State before the user touches the input; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -601,24 +559,24 @@ class CancelNotification(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
-"""Names a request, so that its answer can be matched to it; chosen by the side that asks.
+"""Identifies a request, so that its response can be matched to it; chosen by the requesting side.
 
-An integer, a text and null are all different ids. Null should be avoided, as errors use it where no id could be
-read. [#/$defs/RequestId]
+Integers, strings and null are distinct ids. Null should be avoided, as errors use it if the id could not be read.
+[#/$defs/RequestId]
 """
 
 
 class CancelRequestNotification(AcpStruct):
-    """Asks the other side to give up one request that the sender made.
+    """Asks the other side to cancel one request of the sender.
 
-    It may go on regardless, but an answer is due in any case: a result, perhaps a partial one, or the error -32800.
-    [#/$defs/CancelRequestNotification]
+    The other side may finish it regardless, but a response is due in any case: a result, perhaps a partial one, or
+    the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     request_id: RequestId
@@ -631,17 +589,17 @@ class FileSystemCapabilities(AcpStruct):
     """Kinds of file access that a client offers to the agent. [#/$defs/FileSystemCapabilities]"""
 
     read_text_file: OrDefault[bool] = always(False)
-    """True when the client handles `fs/read_text_file`."""
+    """True if the client handles `fs/read_text_file`."""
     write_text_file: OrDefault[bool] = always(False)
-    """True when the client handles `fs/write_text_file`."""
+    """True if the client handles `fs/write_text_file`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompactionCapabilities(AcpStruct):
-    """States that the client knows the updates `compaction_update` and `compaction_summary_chunk`.
+    """Advertises that the client knows the updates `compaction_update` and `compaction_summary_chunk`.
 
-    Its presence says everything; `{}` is enough. [#/$defs/CompactionCapabilities]
+    An empty object is enough. [#/$defs/CompactionCapabilities]
     """
 
 
@@ -652,7 +610,7 @@ class SessionConfigOptionsCapabilities(AcpStruct):
     """
 
     boolean: OrDefault[BooleanConfigOptionCapabilities | None] = None
-    """Present, if only as `{}`, when the client knows options that are on or off.
+    """Set, even to `{}`, if the client knows options that are on or off.
 
     Null or absent means that the agent must not send them.
     """
@@ -664,7 +622,7 @@ class ClientSessionCapabilities(AcpStruct):
     """Features around sessions that a client knows how to handle. [#/$defs/ClientSessionCapabilities]"""
 
     compaction: OrDefault[CompactionCapabilities | None] = None
-    """Present, if only as `{}`, when the client knows compaction updates.
+    """Set, even to `{}`, if the client knows compaction updates.
 
     Null or absent means that the agent must not send them.
     """
@@ -675,9 +633,9 @@ class ClientSessionCapabilities(AcpStruct):
 
 
 class PlanCapabilities(AcpStruct):
-    """States that the client knows the updates `plan_update` and `plan_removed`.
+    """Advertises that the client knows the updates `plan_update` and `plan_removed`.
 
-    Its presence says everything; `{}` is enough. [#/$defs/PlanCapabilities]
+    An empty object is enough. [#/$defs/PlanCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -685,9 +643,9 @@ class PlanCapabilities(AcpStruct):
 
 
 class ElicitationFormCapabilities(AcpStruct):
-    """States that the client can show forms to the user.
+    """Advertises that the client can show forms to the user.
 
-    Its presence says everything; `{}` is enough. [#/$defs/ElicitationFormCapabilities]
+    An empty object is enough. [#/$defs/ElicitationFormCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -695,9 +653,9 @@ class ElicitationFormCapabilities(AcpStruct):
 
 
 class ElicitationUrlCapabilities(AcpStruct):
-    """States that the client can send the user to a URL.
+    """Advertises that the client can send the user to a URL.
 
-    Its presence says everything; `{}` is enough. [#/$defs/ElicitationUrlCapabilities]
+    An empty object is enough. [#/$defs/ElicitationUrlCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -705,20 +663,20 @@ class ElicitationUrlCapabilities(AcpStruct):
 
 
 class ElicitationCapabilities(AcpStruct):
-    """Ways in which a client can question the user for the agent. [#/$defs/ElicitationCapabilities]"""
+    """Kinds of elicitation that a client supports. [#/$defs/ElicitationCapabilities]"""
 
     form: OrDefault[ElicitationFormCapabilities | None] = None
-    """Present, if only as `{}`, when the client shows forms; null or absent when it does not."""
+    """Set, even to `{}`, if the client shows forms; null or absent otherwise."""
     url: OrDefault[ElicitationUrlCapabilities | None] = None
-    """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
+    """Set, even to `{}`, if the client sends users to a URL; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesJumpCapabilities(AcpStruct):
-    """States that the client can show suggestions to go elsewhere.
+    """Advertises that the client can show suggestions to move elsewhere.
 
-    Its presence says everything; `{}` is enough. [#/$defs/NesJumpCapabilities]
+    An empty object is enough. [#/$defs/NesJumpCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -726,9 +684,9 @@ class NesJumpCapabilities(AcpStruct):
 
 
 class NesRenameCapabilities(AcpStruct):
-    """States that the client can show suggestions to rename a symbol.
+    """Advertises that the client can show suggestions to rename a symbol.
 
-    Its presence says everything; `{}` is enough. [#/$defs/NesRenameCapabilities]
+    An empty object is enough. [#/$defs/NesRenameCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -736,9 +694,9 @@ class NesRenameCapabilities(AcpStruct):
 
 
 class NesSearchAndReplaceCapabilities(AcpStruct):
-    """States that the client can show suggestions to search and replace.
+    """Advertises that the client can show suggestions to search and replace.
 
-    Its presence says everything; `{}` is enough. [#/$defs/NesSearchAndReplaceCapabilities]
+    An empty object is enough. [#/$defs/NesSearchAndReplaceCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -749,11 +707,11 @@ class ClientNesCapabilities(AcpStruct):
     """Kinds of suggestions that a client can show besides plain edits. [#/$defs/ClientNesCapabilities]"""
 
     jump: OrDefault[NesJumpCapabilities | None] = None
-    """Present, if only as `{}`, when the client can show the kind `jump`; null or absent when not."""
+    """Set, even to `{}`, if the client can show the kind `jump`; null or absent otherwise."""
     rename: OrDefault[NesRenameCapabilities | None] = None
-    """Present, if only as `{}`, when the client can show the kind `rename`; null or absent when not."""
+    """Set, even to `{}`, if the client can show the kind `rename`; null or absent otherwise."""
     search_and_replace: OrDefault[NesSearchAndReplaceCapabilities | None] = None
-    """Present, if only as `{}`, when the client can show `searchAndReplace`; null or absent when not."""
+    """Set, even to `{}`, if the client can show `searchAndReplace`; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -761,25 +719,25 @@ class ClientNesCapabilities(AcpStruct):
 class ClientCapabilities(AcpStruct):
     """What a client can do for an agent.
 
-    It states this in `initialize`; whatever is left out is not supported, and the agent must not use it.
+    Sent in `initialize`; what is absent is not supported, and the agent must not use it.
     [#/$defs/ClientCapabilities]
     """
 
     fs: OrDefault[FileSystemCapabilities] = always_new(FileSystemCapabilities)
     """Which kinds of file access the agent may ask for."""
     terminal: OrDefault[bool] = always(False)
-    """True when the client handles every `terminal/*` method."""
+    """True if the client handles every `terminal/*` method."""
     session: OrDefault[ClientSessionCapabilities | None] = None
     """Features around sessions that the client knows; null or absent means none."""
     plan: OrDefault[PlanCapabilities | None] = None
-    """Present, if only as `{}`, when the client knows `plan_update` and `plan_removed`.
+    """Set, even to `{}`, if the client knows `plan_update` and `plan_removed`.
 
     Null or absent means that the agent must not send them.
     """
     auth: OrDefault[AuthCapabilities] = always_new(AuthCapabilities)
     """Kinds of authentication with which the client can help."""
     elicitation: OrDefault[ElicitationCapabilities | None] = None
-    """Ways to question the user; null or absent means that there are none."""
+    """Kinds of elicitation that the client supports; null or absent means none."""
     nes: OrDefault[ClientNesCapabilities | None] = None
     """Kinds of suggestions that the client can show besides plain edits; null or absent means none."""
     position_encodings: OrDefault[SkipInvalid[list[PositionEncodingKind]]] = []
@@ -795,7 +753,7 @@ class CloseNesRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -808,52 +766,52 @@ class CloseNesResponse(AcpStruct):
 
 
 class CloseSessionRequest(AcpStruct):
-    """Ends the use of an active session.
+    """Closes an active session.
 
     The agent stops its work as it does after `session/cancel` and then frees what the session holds. Needs
     `sessionCapabilities.close`. [#/$defs/CloseSessionRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
-    """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
+    """Confirms that the session is closed and no longer holds any resources. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
-    """A text, plain or in Markdown.
+    """Text, plain or in Markdown.
 
     All agents take it in prompts, and clients should show it as Markdown. [#/$defs/TextContent]
     """
 
     type: ClassVar[Literal["text"]] = "text"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     text: str
-    """Words to show to the user or to give to the model."""
+    """Text for the user or for the model."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
-    """A picture, carried as base64. In a prompt it needs the agent's `image` capability. [#/$defs/ImageContent]"""
+    """Image content, base64-encoded. In a prompt it needs the agent's `image` capability. [#/$defs/ImageContent]"""
 
     type: ClassVar[Literal["image"]] = "image"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     data: str
-    """Bytes of the picture in base64."""
+    """Image data, base64-encoded."""
     mime_type: str
     """Media type of `data`, such as `image/png`."""
     uri: OrDefault[str | None] = None
-    """Where the picture comes from; null or absent when that does not matter."""
+    """Source of the image; null or absent if it does not matter."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -866,17 +824,17 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
 
     type: ClassVar[Literal["resource_link"]] = "resource_link"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     description: OrDefault[str | None] = None
-    """What the resource is, in words for people; null or absent when nothing is said."""
+    """What the resource is, for people to read; null or absent if unspecified."""
     mime_type: OrDefault[str | None] = None
-    """Media type of the resource; null or absent when unknown."""
+    """Media type of the resource; null or absent if unknown."""
     name: str
     """Short name of the resource, such as that of a file."""
     size: OrDefault[Int64 | None] = None
-    """Size of the resource in bytes; null or absent when unknown."""
+    """Size of the resource in bytes; null or absent if unknown."""
     title: OrDefault[str | None] = None
-    """Name to show instead of `name`; null or absent when there is none."""
+    """Name to show instead of `name`; null or absent if there is none."""
     uri: str
     """Address under which the resource is found."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -887,7 +845,7 @@ class TextResourceContents(AcpStruct):
     """A resource whose content is text. [#/$defs/TextResourceContents]"""
 
     mime_type: OrDefault[str | None] = None
-    """Media type of the text; null or absent when unknown."""
+    """Media type of the text; null or absent if unknown."""
     text: str
     """Whole content of the resource."""
     uri: str
@@ -897,18 +855,18 @@ class TextResourceContents(AcpStruct):
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
-"""Content of an embedded resource, as text or as bytes in base64. [#/$defs/EmbeddedResourceResource]"""
+"""Content of an embedded resource, as text or as base64-encoded bytes. [#/$defs/EmbeddedResourceResource]"""
 
 
 class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
-    """A resource together with its content, so that nobody has to fetch it.
+    """A resource together with its content, so that it need not be fetched.
 
     In a prompt it needs the agent's `embeddedContext` capability. [#/$defs/EmbeddedResource]
     """
 
     type: ClassVar[Literal["resource"]] = "resource"
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     resource: EmbeddedResourceResource
     """Content and address of the resource."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -927,53 +885,53 @@ class CompactionSummaryChunk(AcpStruct, tag_field="sessionUpdate", tag="compacti
     """The next piece of the summary of a compaction that is in progress.
 
     It comes between the update that begins the compaction and the one that ends it. Agents send it only to clients
-    that announced `session.compaction`. [#/$defs/CompactionSummaryChunk]
+    that advertised `session.compaction`. [#/$defs/CompactionSummaryChunk]
     """
 
     session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
     compaction_id: CompactionId
     """Compaction whose summary grows."""
     content: ContentBlock
-    """Comes after what the summary holds so far."""
+    """Appended to the summary."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data about this piece alone; null and absent mean none."""
+    """Metadata of this piece alone; null or absent means none."""
 
 
 class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_update"):
     """State of one compaction of the session's context.
 
     The first update gives the compaction its place among the events of the session, later ones change it there.
-    Agents send it only to clients that announced `session.compaction`. [#/$defs/CompactionUpdate]
+    Agents send it only to clients that advertised `session.compaction`. [#/$defs/CompactionUpdate]
     """
 
     session_update: ClassVar[Literal["compaction_update"]] = "compaction_update"
     compaction_id: CompactionId
-    """Chosen by the agent; all updates of the same compaction carry it."""
+    """Compaction id, chosen by the agent. All updates of the compaction carry it."""
     status: CompactionStatus
-    """How far the compaction has come; sent with each update."""
+    """Status of the compaction; sent with each update."""
     summary: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     """Replaces the summary that is shown; non-empty only together with `completed`.
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
     error: OrDefault[str | None | UnsetType] = UNSET
-    """Tells people why the compaction failed; goes only with `failed`.
+    """Why the compaction failed, for people to read; only with `failed`.
 
-    Null clears it; when absent, it stays as it is.
+    Null clears it; absent leaves it unchanged.
     """
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the compaction. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the compaction. Null clears it; absent leaves it unchanged."""
 
 
 class CompleteElicitationNotification(AcpStruct):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     The agent sends it; a client that still shows the question can put it away.
     [#/$defs/CompleteElicitationNotification]
     """
 
     elicitation_id: ElicitationId
-    """Elicitation that is over, by the id from its `elicitation/create`."""
+    """Elicitation that has ended, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -986,7 +944,7 @@ class SessionConfigSelectOption(AcpStruct):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -995,7 +953,7 @@ class SessionConfigSelectGroup(AcpStruct):
     """Values of a select option that are shown together under a heading. [#/$defs/SessionConfigSelectGroup]"""
 
     group: SessionConfigGroupId
-    """Tells the group apart from the others of the option."""
+    """Identifies the group; unique within the option."""
     name: str
     """Heading that the client shows."""
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
@@ -1020,13 +978,13 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
-    """Value in force, one of `options`."""
+    """Current value, one of `options`."""
     options: SessionConfigSelectOptions
     """Values to choose from, flat or in groups."""
 
@@ -1034,7 +992,7 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
 class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     """A setting that is on or off.
 
-    Agents offer it only to clients that announced `session.configOptions.boolean`.
+    Agents offer it only to clients that advertised `session.configOptions.boolean`.
     [#/$defs/SessionConfigOption/oneOf/1]
     """
 
@@ -1044,17 +1002,17 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
-    """True when the setting is on."""
+    """True if the setting is on."""
 
 
 SessionConfigOption: TypeAlias = Closed[SessionConfigOptionSelect | SessionConfigOptionBoolean]
-"""A setting of a session with its current value, told apart by `type`.
+"""A setting of a session with its current value, distinguished by `type`.
 
 The agent offers it and the user may change it. [#/$defs/SessionConfigOption]
 """
@@ -1086,10 +1044,10 @@ class ConnectMcpRequest(AcpStruct):
 
 
 class ConnectMcpResponse(AcpStruct):
-    """Gives the agent the id of the connection that was opened. [#/$defs/ConnectMcpResponse]"""
+    """Id of the connection that was opened. [#/$defs/ConnectMcpResponse]"""
 
     connection_id: McpConnectionId
-    """Chosen by the client; messages over the connection carry it."""
+    """Connection id, chosen by the client. Messages over the connection carry it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1108,23 +1066,23 @@ class ContentChunk(AcpStruct):
     """The next piece of a message that is being streamed. [#/$defs/ContentChunk]"""
 
     content: ContentBlock
-    """Comes after what was sent of the message so far."""
+    """Appended to the message."""
     message_id: OrDefault[MessageId | None] = None
-    """Message that the piece is part of; an id other than before starts a new message.
+    """Id of the message that the piece belongs to; a different id starts a new message.
 
-    Null or absent when the agent does not track messages.
+    Null or absent if the agent does not track messages.
     """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
-    """Money that a session has cost. [#/$defs/Cost]"""
+    """Cost of a session. [#/$defs/Cost]"""
 
     amount: float
     """Sum since the session began, in units of `currency`."""
     currency: str
-    """Code of three letters from ISO 4217, such as `USD`."""
+    """Three-letter code from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1137,36 +1095,33 @@ class EnumOption(AcpStruct):
     title: str
     """Label that the user sees instead of the value."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
-    """An input for a text, or for one of several texts if `enum` or `oneOf` is set.
-
-    [#/$defs/StringPropertySchema]
-    """
+    """A text input, or a choice of one string if `enum` or `oneOf` is set. [#/$defs/StringPropertySchema]"""
 
     type: ClassVar[Literal["string"]] = "string"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     min_length: UInt32 | None = None
-    """Fewest characters allowed; null or absent sets no bound."""
+    """Minimum number of characters; null or absent means no limit."""
     max_length: UInt32 | None = None
-    """Most characters allowed; null or absent sets no bound."""
+    """Maximum number of characters; null or absent means no limit."""
     pattern: str | None = None
-    """Regular expression that the text must match; null or absent when any text will do."""
+    """Regular expression that the text must match; null or absent if any text will do."""
     format: StringFormat | None = None
-    """Well-known form that the text must have; null or absent when any will do."""
+    """Well-known form that the text must have; null or absent if any will do."""
     default: OrDefault[str | None] = None
-    """Text to start with; null or absent when none is given."""
+    """Text to start with; null or absent if none is given."""
     enum: list[str] | None = None
-    """Choices that serve as their own labels; null or absent when there are none of this kind."""
+    """Choices that serve as their own labels; null or absent if there are none of this kind."""
     one_of: list[EnumOption] | None = None
-    """Choices with labels; null or absent when there are none of this kind."""
+    """Choices with labels; null or absent if there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1176,15 +1131,15 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
 
     type: ClassVar[Literal["number"]] = "number"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     minimum: float | None = None
-    """Least value allowed; null or absent sets no bound."""
+    """Smallest allowed value; null or absent means no limit."""
     maximum: float | None = None
-    """Greatest value allowed; null or absent sets no bound."""
+    """Largest allowed value; null or absent means no limit."""
     default: OrDefault[float | None] = None
-    """Number to start with; null or absent when none is given."""
+    """Number to start with; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1194,15 +1149,15 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
 
     type: ClassVar[Literal["integer"]] = "integer"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     minimum: Int64 | None = None
-    """Least value allowed; null or absent sets no bound."""
+    """Smallest allowed value; null or absent means no limit."""
     maximum: Int64 | None = None
-    """Greatest value allowed; null or absent sets no bound."""
+    """Largest allowed value; null or absent means no limit."""
     default: OrDefault[Int64 | None] = None
-    """Number to start with; null or absent when none is given."""
+    """Number to start with; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1248,17 +1203,17 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
 
     type: ClassVar[Literal["array"]] = "array"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     min_items: UInt64 | None = None
-    """Fewest values to pick; null or absent sets no bound."""
+    """Minimum number of values to pick; null or absent means no limit."""
     max_items: UInt64 | None = None
-    """Most values to pick; null or absent sets no bound."""
+    """Maximum number of values to pick; null or absent means no limit."""
     items: MultiSelectItems
     """Values to pick from."""
     default: OrDefault[SkipInvalid[list[str]] | None] = None
-    """Values that are picked to start with; null or absent when none are given."""
+    """Values that are picked to start with; null or absent if none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1295,9 +1250,9 @@ ElicitationPropertySchema: TypeAlias = Open[
     | MultiSelectPropertySchema,
     ElicitationPropertySchemaOther,
 ]
-"""One input of a form, told apart by `type`.
+"""One input of a form, distinguished by `type`.
 
-A text with `enum` or `oneOf` offers a choice of one, an array a choice of several.
+A string with `enum` or `oneOf` offers a single choice, an array a choice of several.
 [#/$defs/ElicitationPropertySchema]
 """
 
@@ -1308,13 +1263,13 @@ class ElicitationSchema(AcpStruct):
     type: OrDefault[ElicitationSchemaType] = always(ElicitationSchemaType.OBJECT)
     """Always `object`, which is also assumed when it is absent."""
     title: OrDefault[str | None] = None
-    """Heading of the form; null or absent when it has none."""
+    """Heading of the form; null or absent if it has none."""
     properties: dict[str, ElicitationPropertySchema] = always_new(dict[str, ElicitationPropertySchema])
     """Inputs by the key under which their values are sent back."""
     required: list[str] | None = None
     """Keys of the inputs that must be filled in; null or absent means none."""
     description: OrDefault[str | None] = None
-    """What the form is about; null or absent when nothing is said."""
+    """What the form is about; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1324,32 +1279,29 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form"):
-    """A form for the user that belongs to a request outside of all sessions.
-
-    [#/$defs/ElicitationFormMode/anyOf/1]
-    """
+    """A form for the user that belongs to a request outside any session. [#/$defs/ElicitationFormMode/anyOf/1]"""
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url"):
@@ -1357,36 +1309,36 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
-    """Tells the user what the visit is good for."""
+    """Explains the purpose of the visit to the user."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url"):
-    """A page for the user to visit that belongs to a request outside of all sessions.
+    """A page for the user to visit that belongs to a request outside any session.
 
     [#/$defs/ElicitationUrlMode/anyOf/1]
     """
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
-    """Tells the user what the visit is good for."""
+    """Explains the purpose of the visit to the user."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 class CreateElicitationRequestOtherSession(
@@ -1405,7 +1357,7 @@ class CreateElicitationRequestOtherSession(
     """
 
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     mode: str
@@ -1414,9 +1366,9 @@ class CreateElicitationRequestOtherSession(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestOtherRequest(
@@ -1438,7 +1390,7 @@ class CreateElicitationRequestOtherRequest(
     """
 
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     mode: str
@@ -1447,7 +1399,7 @@ class CreateElicitationRequestOtherRequest(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 CreateElicitationRequest: TypeAlias = Open[
@@ -1460,12 +1412,12 @@ CreateElicitationRequest: TypeAlias = Open[
 """Asks the user for information on behalf of the agent.
 
 The `mode` says how: a form to fill in or a URL to visit. It belongs to a session, perhaps to one of its tool calls,
-or else to a request made outside of all sessions. [#/$defs/CreateElicitationRequest]
+or else to a request made outside any session. [#/$defs/CreateElicitationRequest]
 """
 
 
 ElicitationContentValue: TypeAlias = str | Int64 | float | bool | list[str]
-"""A value entered in a form: a text, a number, true or false, or a list of texts.
+"""A value entered in a form: a string, a number, a boolean, or a list of strings.
 
 [#/$defs/ElicitationContentValue]
 """
@@ -1478,11 +1430,11 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
-    """Values by the keys of the requested schema; null or absent when there are none."""
+    """Values by the keys of the requested schema; null or absent if there are none."""
 
 
 class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decline"):
-    """The user decided against giving the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
+    """The user declined to give the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1490,7 +1442,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
-    """The question was dropped without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
+    """The elicitation was dismissed without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1525,16 +1477,16 @@ CreateElicitationResponse: TypeAlias = Open[
     CreateElicitationResponseAccept | CreateElicitationResponseDecline | CreateElicitationResponseCancel,
     CreateElicitationResponseOther,
 ]
-"""How an elicitation ended, told apart by `action`. [#/$defs/CreateElicitationResponse]"""
+"""How an elicitation ended, distinguished by `action`. [#/$defs/CreateElicitationResponse]"""
 
 
 class EnvVariable(AcpStruct):
-    """An environment variable for a process that is about to be started. [#/$defs/EnvVariable]"""
+    """An environment variable for a process to be started. [#/$defs/EnvVariable]"""
 
     name: str
-    """Key under which the process finds the value."""
+    """Name of the variable."""
     value: str
-    """Passed to the process as it stands."""
+    """Passed to the process unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1542,12 +1494,12 @@ class EnvVariable(AcpStruct):
 class CreateTerminalRequest(AcpStruct):
     """Runs a command in a new terminal of the client.
 
-    The answer does not wait for the command to end; the agent must release the terminal when it has no more use for
-    it. Needs the client's `terminal` capability. [#/$defs/CreateTerminalRequest]
+    The response does not wait for the command to end; the agent must release the terminal once it is no longer
+    needed. Needs the client's `terminal` capability. [#/$defs/CreateTerminalRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     command: str
     """Program to run."""
     args: OrDefault[SkipInvalid[list[str]]] = []
@@ -1567,16 +1519,16 @@ class CreateTerminalRequest(AcpStruct):
 
 
 class CreateTerminalResponse(AcpStruct):
-    """Tells the agent which terminal the command runs in. [#/$defs/CreateTerminalResponse]"""
+    """Id of the terminal in which the command runs. [#/$defs/CreateTerminalResponse]"""
 
     terminal_id: TerminalId
-    """Stands for the terminal in later requests and in tool calls that show it."""
+    """Terminal id, for later requests and for tool calls that show the terminal."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CurrentModeUpdate(AcpStruct, tag_field="sessionUpdate", tag="current_mode_update"):
-    """The session works in another mode from now on.
+    """The mode of the session has changed.
 
     The agent sends it, also for changes that it makes on its own. [#/$defs/CurrentModeUpdate]
     """
@@ -1595,13 +1547,13 @@ class DeleteSessionRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
-    """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
+    """Confirms that the session is no longer listed. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1635,16 +1587,16 @@ class TextDocumentContentChangeEvent(AcpStruct):
     range: Range | None = None
     """What was replaced; null or absent means the whole document."""
     text: str
-    """What stands there now."""
+    """The new text."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class DidChangeDocumentNotification(AcpStruct):
-    """Tells the agent that the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
+    """Notifies the agent that the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     uri: str
     """Document that changed."""
     version: Int64
@@ -1656,10 +1608,10 @@ class DidChangeDocumentNotification(AcpStruct):
 
 
 class DidCloseDocumentNotification(AcpStruct):
-    """Tells the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
+    """Notifies the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     uri: str
     """Document that was closed."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1667,10 +1619,10 @@ class DidCloseDocumentNotification(AcpStruct):
 
 
 class DidFocusDocumentNotification(AcpStruct):
-    """Tells the agent which document the user has turned to. [#/$defs/DidFocusDocumentNotification]"""
+    """Notifies the agent of the document that now has the focus. [#/$defs/DidFocusDocumentNotification]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     uri: str
     """Document that is now in front."""
     version: Int64
@@ -1684,13 +1636,13 @@ class DidFocusDocumentNotification(AcpStruct):
 
 
 class DidOpenDocumentNotification(AcpStruct):
-    """Tells the agent that the user opened a document, and what it contains.
+    """Notifies the agent that the user opened a document, and what it contains.
 
     [#/$defs/DidOpenDocumentNotification]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     uri: str
     """Document that was opened."""
     language_id: str
@@ -1704,10 +1656,10 @@ class DidOpenDocumentNotification(AcpStruct):
 
 
 class DidSaveDocumentNotification(AcpStruct):
-    """Tells the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
+    """Notifies the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     uri: str
     """Document that was saved."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1770,7 +1722,7 @@ class ElicitationAcceptAction(AcpStruct):
     """
 
     content: dict[str, ElicitationContentValue] | None = None
-    """Values by the keys of the requested schema; null or absent when there are none."""
+    """Values by the keys of the requested schema; null or absent if there are none."""
 
 
 class ElicitationFormModeSession(AcpStruct):
@@ -1782,9 +1734,9 @@ class ElicitationFormModeSession(AcpStruct):
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationFormModeRequest(AcpStruct):
@@ -1796,7 +1748,7 @@ class ElicitationFormModeRequest(AcpStruct):
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | ElicitationFormModeRequest]
@@ -1804,13 +1756,13 @@ ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | Elicitati
 
 
 class ElicitationRequestScope(AcpStruct):
-    """Ties an elicitation to a request outside of all sessions, as happens while signing in.
+    """Ties an elicitation to a request outside any session, as happens while signing in.
 
     [#/$defs/ElicitationRequestScope]
     """
 
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 class ElicitationSessionScope(AcpStruct):
@@ -1821,33 +1773,33 @@ class ElicitationSessionScope(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationUrlModeSession(AcpStruct):
     """What the mode `url` adds to an elicitation that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationUrlModeRequest(AcpStruct):
     """What the mode `url` adds to an elicitation that belongs to a request. [#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `authenticate`."""
+    """Id of the request that the elicitation belongs to, such as `authenticate`."""
 
 
 ElicitationUrlMode: TypeAlias = Untagged[ElicitationUrlModeSession | ElicitationUrlModeRequest]
@@ -1866,21 +1818,21 @@ class Error(AcpStruct):
 
 
 ExtNotification: TypeAlias = Any
-"""Params of a notification outside of the protocol, whose method starts with `_`.
+"""Params of a notification outside the protocol, whose method starts with `_`.
 
 They may be any JSON and are left untouched. [#/$defs/ExtNotification]
 """
 
 
 ExtRequest: TypeAlias = Any
-"""Params of a request outside of the protocol, whose method starts with `_`.
+"""Params of a request outside the protocol, whose method starts with `_`.
 
 They may be any JSON and are left untouched. [#/$defs/ExtRequest]
 """
 
 
 ExtResponse: TypeAlias = Any
-"""Result of a request outside of the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
+"""Result of a request outside the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
 
 
 class HttpHeader(AcpStruct):
@@ -1889,7 +1841,7 @@ class HttpHeader(AcpStruct):
     name: str
     """Header to set, such as `Authorization`."""
     value: str
-    """Sent as it stands; it may be a secret."""
+    """Sent unchanged; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1933,7 +1885,10 @@ class McpServerAcp(AcpStruct, tag_field="type", tag="acp"):
     name: str
     """Name of the server for people."""
     server_id: McpServerAcpId
-    """Chosen by the side that provides the server. Two such servers on one connection must not share an id."""
+    """Server id, chosen by the side that provides the server.
+
+    Two such servers on one connection must not share an id.
+    """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1976,9 +1931,9 @@ class ForkSessionRequest(AcpStruct):
     cwd: str
     """Absolute path of the directory in which the new session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots of the new session, in order; none when empty or absent."""
+    """Absolute paths of all further roots of the new session, in order; none if empty or absent."""
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
-    """MCP servers that the new session connects to; none when absent."""
+    """MCP servers that the new session connects to; none if absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1991,7 +1946,7 @@ class SessionMode(AcpStruct):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2000,7 +1955,7 @@ class SessionModeState(AcpStruct):
     """Modes that a session can be in, and the one it is in. [#/$defs/SessionModeState]"""
 
     current_mode_id: SessionModeId
-    """Mode in force, one of `availableModes`."""
+    """Current mode, one of `availableModes`."""
     available_modes: OrDefault[SkipInvalid[list[SessionMode]]]
     """Modes that `session/set_mode` can choose."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2008,14 +1963,14 @@ class SessionModeState(AcpStruct):
 
 
 class ForkSessionResponse(AcpStruct):
-    """Gives the forked session its id and tells how it is set up. [#/$defs/ForkSessionResponse]"""
+    """Id and initial state of the forked session. [#/$defs/ForkSessionResponse]"""
 
     session_id: SessionId
     """Id of the new session, not that of the original."""
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2036,40 +1991,40 @@ class Implementation(AcpStruct):
 ProtocolVersion: TypeAlias = UInt16
 """Number of a protocol version, from 0 to 65535.
 
-It grows only with breaking changes; everything else is announced by capabilities. [#/$defs/ProtocolVersion]
+It grows only with breaking changes; everything else is advertised by capabilities. [#/$defs/ProtocolVersion]
 """
 
 
 class InitializeRequest(AcpStruct):
     """Opens a connection; the client sends it once, before anything else.
 
-    It settles the protocol version and tells each side what the other can do. [#/$defs/InitializeRequest]
+    It negotiates the protocol version and exchanges capabilities. [#/$defs/InitializeRequest]
     """
 
     protocol_version: ProtocolVersion
-    """Highest version that the client speaks."""
+    """Highest version that the client supports."""
     client_capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
-    """What the agent may ask of the client; nothing special when absent."""
+    """Capabilities of the client; none if absent."""
     client_info: OrDefault[Implementation | None] = None
-    """What the client is; worth sending, as later protocol versions demand it."""
+    """Name and version of the client; recommended, since later protocol versions require it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
-    """Settles the protocol version and tells what the agent can do. [#/$defs/InitializeResponse]"""
+    """The negotiated protocol version, and the capabilities of the agent. [#/$defs/InitializeResponse]"""
 
     protocol_version: ProtocolVersion
-    """Version asked for if the agent speaks it, else the highest that it does.
+    """The requested version if the agent supports it, otherwise the highest that it supports.
 
-    A client that does not speak it should disconnect.
+    A client that does not support that version should disconnect.
     """
     agent_capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
-    """What the client may ask of the agent; only the baseline when absent."""
+    """Capabilities of the agent; only the baseline if absent."""
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = always_new(list[AuthMethod])
     """Ways to sign in that the agent offers."""
     agent_info: OrDefault[Implementation | None] = None
-    """What the agent is; worth sending, as later protocol versions demand it."""
+    """Name and version of the agent; recommended, since later protocol versions require it."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2082,7 +2037,7 @@ class KillTerminalRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
     """Terminal whose command is to end."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2121,11 +2076,11 @@ class ProviderInfo(AcpStruct):
     """A provider of language models that the client may configure. [#/$defs/ProviderInfo]"""
 
     provider_id: ProviderId
-    """Stands for the provider in `providers/set` and `providers/disable`."""
+    """Provider id, for `providers/set` and `providers/disable`."""
     supported: OrDefault[SkipInvalid[list[LlmProtocol]]]
     """APIs to which the provider can be set."""
     required: bool
-    """True when the provider must stay on, so that `providers/disable` is not allowed for it."""
+    """True if the provider must stay on, so that `providers/disable` is not allowed for it."""
     current: ProviderCurrentConfig | None = None
     """Where requests go now; null or absent means that the provider is off."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2150,24 +2105,24 @@ class ListSessionsRequest(AcpStruct):
     cwd: str | None = None
     """Absolute path; only sessions that work there are returned. Null or absent asks for all."""
     cursor: str | None = None
-    """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
+    """The `nextCursor` of the previous page, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
-    """What `session/list` tells about one session. [#/$defs/SessionInfo]"""
+    """One session, as `session/list` reports it. [#/$defs/SessionInfo]"""
 
     session_id: SessionId
     """Id with which to load, resume or delete the session."""
     cwd: str
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots of the session, in order; none when empty or absent."""
+    """Absolute paths of all further roots of the session, in order; none if empty or absent."""
     title: OrDefault[str | None] = None
-    """Name of the session for people; null or absent when it has none."""
+    """Name of the session for people; null or absent if it has none."""
     updated_at: OrDefault[str | None] = None
-    """Time of the last activity as in ISO 8601; null or absent when unknown."""
+    """Time of the last activity as in ISO 8601; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2178,7 +2133,7 @@ class ListSessionsResponse(AcpStruct):
     sessions: OrDefault[SkipInvalid[list[SessionInfo]]]
     """Sessions of this page, possibly none."""
     next_cursor: OrDefault[str | None] = None
-    """Opaque text with which to ask for the next page; null or absent on the last one."""
+    """Opaque string that requests the next page; null or absent on the last one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2195,23 +2150,23 @@ class LoadSessionRequest(AcpStruct):
     cwd: str
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots, in order; none when empty or absent.
+    """Absolute paths of all further roots, in order; none if empty or absent.
 
     They may differ from those of earlier times as long as `cwd` is that of the session.
     """
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class LoadSessionResponse(AcpStruct):
-    """State of a session that has been loaded. [#/$defs/LoadSessionResponse]"""
+    """State of the loaded session. [#/$defs/LoadSessionResponse]"""
 
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2228,7 +2183,7 @@ class LogoutRequest(AcpStruct):
 
 
 class LogoutResponse(AcpStruct):
-    """Confirms that nobody is signed in any more. [#/$defs/LogoutResponse]"""
+    """Confirms that nobody is signed in. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -2237,15 +2192,15 @@ class LogoutResponse(AcpStruct):
 class MessageMcpNotification(AcpStruct):
     """Carries a notification of MCP over ACP.
 
-    The outer message is a notification as well, so there is no answer. [#/$defs/MessageMcpNotification]
+    The outer message is a notification as well, so there is no response. [#/$defs/MessageMcpNotification]
     """
 
     connection_id: McpConnectionId
-    """Connection that the message belongs to, from the answer to `mcp/connect`."""
+    """Connection that the message belongs to, from the response to `mcp/connect`."""
     method: str
     """Method in terms of MCP."""
     params: OrDefault[dict[str, Any] | None] = None
-    """Params in terms of MCP; null or absent when the method has none."""
+    """Params in terms of MCP; null or absent if the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2257,11 +2212,11 @@ class MessageMcpRequest(AcpStruct):
     """
 
     connection_id: McpConnectionId
-    """Connection that the message belongs to, from the answer to `mcp/connect`."""
+    """Connection that the message belongs to, from the response to `mcp/connect`."""
     method: str
     """Method in terms of MCP, such as `tools/call`."""
     params: dict[str, Any] | None = None
-    """Params in terms of MCP; null or absent when the method has none."""
+    """Params in terms of MCP; null or absent if the method has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2283,13 +2238,13 @@ class NesDiagnostic(AcpStruct):
     severity: NesDiagnosticSeverity
     """How serious it is."""
     message: str
-    """What was found, in words for people."""
+    """What was found, for people to read."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesEditHistoryEntry(AcpStruct):
-    """An edit that was made lately. [#/$defs/NesEditHistoryEntry]"""
+    """A recent edit. [#/$defs/NesEditHistoryEntry]"""
 
     uri: str
     """File that was edited."""
@@ -2327,7 +2282,7 @@ class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
 
 
 class NesExcerpt(AcpStruct):
-    """A run of lines from a file. [#/$defs/NesExcerpt]"""
+    """Consecutive lines of a file. [#/$defs/NesExcerpt]"""
 
     start_line: UInt32
     """First line, counted from 0."""
@@ -2340,7 +2295,7 @@ class NesExcerpt(AcpStruct):
 
 
 class NesJumpSuggestion(AcpStruct, tag_field="kind", tag="jump"):
-    """Suggests to go to another place. Only for clients that announced `nes.jump`. [#/$defs/NesJumpSuggestion]"""
+    """Suggests moving to another place. Only for clients that advertised `nes.jump`. [#/$defs/NesJumpSuggestion]"""
 
     kind: ClassVar[Literal["jump"]] = "jump"
     id: NesSuggestionId
@@ -2361,15 +2316,15 @@ class NesOpenFile(AcpStruct):
     language_id: str
     """Language of the file in the editor's terms, such as `python`."""
     visible_range: OrDefault[Range | None] = None
-    """Part that the user can see; null or absent when none is visible."""
+    """Part that the user can see; null or absent if none is visible."""
     last_focused_ms: OrDefault[UInt64 | None] = None
-    """When the user last turned to the file, in milliseconds since 1970; null or absent when unknown."""
+    """When the user last turned to the file, in milliseconds since 1970; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NesRecentFile(AcpStruct):
-    """A file that the user had to do with lately. [#/$defs/NesRecentFile]"""
+    """A recently used file. [#/$defs/NesRecentFile]"""
 
     uri: str
     """Address of the file."""
@@ -2382,7 +2337,7 @@ class NesRecentFile(AcpStruct):
 
 
 class NesRelatedSnippet(AcpStruct):
-    """Code from one file that has to do with the place of the cursor. [#/$defs/NesRelatedSnippet]"""
+    """Code from one file that is related to the cursor position. [#/$defs/NesRelatedSnippet]"""
 
     uri: str
     """File that the code is taken from."""
@@ -2393,20 +2348,20 @@ class NesRelatedSnippet(AcpStruct):
 
 
 class NesRenameSuggestion(AcpStruct, tag_field="kind", tag="rename"):
-    """Suggests to rename a symbol everywhere.
+    """Suggests renaming a symbol everywhere.
 
-    Only for clients that announced `nes.rename`. [#/$defs/NesRenameSuggestion]
+    Only for clients that advertised `nes.rename`. [#/$defs/NesRenameSuggestion]
     """
 
     kind: ClassVar[Literal["rename"]] = "rename"
     id: NesSuggestionId
     """Sent back in `nes/accept` or `nes/reject`."""
     uri: str
-    """File in which the symbol stands."""
+    """File that contains the symbol."""
     position: Position
     """Place of the symbol in that file."""
     new_name: str
-    """What the symbol is to be called."""
+    """New name of the symbol."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2425,9 +2380,9 @@ class NesRepository(AcpStruct):
 
 
 class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndReplace"):
-    """Suggests to replace every occurrence of a text in a file.
+    """Suggests replacing every occurrence of a text in a file.
 
-    Only for clients that announced `nes.searchAndReplace`. [#/$defs/NesSearchAndReplaceSuggestion]
+    Only for clients that advertised `nes.searchAndReplace`. [#/$defs/NesSearchAndReplaceSuggestion]
     """
 
     kind: ClassVar[Literal["searchAndReplace"]] = "searchAndReplace"
@@ -2440,7 +2395,7 @@ class NesSearchAndReplaceSuggestion(AcpStruct, tag_field="kind", tag="searchAndR
     replace: str
     """What to put in its place."""
     is_regex: bool | None = None
-    """True when `search` is a regular expression; null or absent means that it is plain text."""
+    """True if `search` is a regular expression; null or absent means that it is plain text."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2467,17 +2422,17 @@ class NesSuggestContext(AcpStruct):
     """
 
     recent_files: list[NesRecentFile] | None = None
-    """Files that the user had to do with lately; null or absent when not asked for or not known."""
+    """Recently used files; null or absent if not asked for or not known."""
     related_snippets: list[NesRelatedSnippet] | None = None
-    """Code that has to do with the place of the cursor; null or absent when not asked for or not known."""
+    """Code that is related to the cursor position; null or absent if not asked for or not known."""
     edit_history: list[NesEditHistoryEntry] | None = None
-    """Edits that were made lately; null or absent when not asked for or not known."""
+    """Recent edits; null or absent if not asked for or not known."""
     user_actions: list[NesUserAction] | None = None
-    """What the user did lately; null or absent when not asked for or not known."""
+    """Recent actions of the user; null or absent if not asked for or not known."""
     open_files: list[NesOpenFile] | None = None
-    """Files that are open in the editor; null or absent when not asked for or not known."""
+    """Files that are open in the editor; null or absent if not asked for or not known."""
     diagnostics: list[NesDiagnostic] | None = None
-    """Errors and warnings that the editor shows; null or absent when not asked for or not known."""
+    """Errors and warnings that the editor shows; null or absent if not asked for or not known."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2485,9 +2440,9 @@ class NesSuggestContext(AcpStruct):
 NesSuggestion: TypeAlias = Closed[
     NesEditSuggestion | NesJumpSuggestion | NesRenameSuggestion | NesSearchAndReplaceSuggestion
 ]
-"""An edit or a step in the editor that the agent suggests, told apart by `kind`.
+"""An edit or a step in the editor that the agent suggests, distinguished by `kind`.
 
-Kinds other than `edit` are only for clients that announced them. [#/$defs/NesSuggestion]
+Kinds other than `edit` are only for clients that advertised them. [#/$defs/NesSuggestion]
 """
 
 
@@ -2501,7 +2456,7 @@ class NewSessionRequest(AcpStruct):
     cwd: str
     """Absolute path of the directory to work in, from which relative paths start."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of further roots that the session may use; none when empty or absent.
+    """Absolute paths of further roots that the session may use; none if empty or absent.
 
     They do not change what `cwd` means.
     """
@@ -2512,14 +2467,14 @@ class NewSessionRequest(AcpStruct):
 
 
 class NewSessionResponse(AcpStruct):
-    """Gives the new session its id and tells how it is set up. [#/$defs/NewSessionResponse]"""
+    """Id and initial state of the new session. [#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
-    """Chosen by the agent; it stands for the session in all later messages."""
+    """Session id, chosen by the agent. All later messages about the session carry it."""
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2537,9 +2492,9 @@ class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
     title: Annotated[str, Advice(min_length=1)]
     """What there is to say, as plain text that is understood on its own; never empty."""
     description: OrDefault[str | None] = None
-    """Details or advice as plain text; null or absent when there are none."""
+    """Details or advice as plain text; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
-    """Extra data about this notice alone; null and absent mean none."""
+    """Metadata of this notice alone; null or absent means none."""
 
 
 class PermissionOption(AcpStruct):
@@ -2550,7 +2505,7 @@ class PermissionOption(AcpStruct):
     name: str
     """Label of the answer, as on a button."""
     kind: PermissionOptionKind
-    """What the answer amounts to; a hint for display."""
+    """Meaning of the answer; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2559,11 +2514,11 @@ class PlanEntry(AcpStruct):
     """One step of the agent's plan. [#/$defs/PlanEntry]"""
 
     content: str
-    """What the step is to achieve, in words for people."""
+    """What the step is to achieve, for people to read."""
     priority: PlanEntryPriority
-    """How much the step matters to the goal."""
+    """Importance of the step for the goal."""
     status: PlanEntryStatus
-    """How far the step has come."""
+    """Status of the step."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2582,7 +2537,7 @@ class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
 
 
 class PlanFile(AcpStruct, tag_field="type", tag="file"):
-    """A plan that stands in a file. [#/$defs/PlanFile]"""
+    """A plan that is kept in a file. [#/$defs/PlanFile]"""
 
     type: ClassVar[Literal["file"]] = "file"
     plan_id: PlanId
@@ -2622,26 +2577,26 @@ class PlanMarkdown(AcpStruct, tag_field="type", tag="markdown"):
 
 
 class PlanRemoved(AcpStruct, tag_field="sessionUpdate", tag="plan_removed"):
-    """Takes a plan away; the client should show it no longer.
+    """Removes a plan; the client should stop showing it.
 
-    Agents send it only to clients that announced `plan`. [#/$defs/PlanRemoved]
+    Agents send it only to clients that advertised `plan`. [#/$defs/PlanRemoved]
     """
 
     session_update: ClassVar[Literal["plan_removed"]] = "plan_removed"
     plan_id: PlanId
-    """Plan that is gone."""
+    """Plan that was removed."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 PlanUpdateContent: TypeAlias = Closed[PlanItems | PlanFile | PlanMarkdown]
-"""Content of a plan as entries, as a file or as Markdown, told apart by `type`. [#/$defs/PlanUpdateContent]"""
+"""Content of a plan as entries, as a file or as Markdown, distinguished by `type`. [#/$defs/PlanUpdateContent]"""
 
 
 class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
     """New content for one of the plans of a session.
 
-    Agents send it only to clients that announced `plan`. [#/$defs/PlanUpdate]
+    Agents send it only to clients that advertised `plan`. [#/$defs/PlanUpdate]
     """
 
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
@@ -2654,12 +2609,12 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
 class PromptRequest(AcpStruct):
     """Sends the user's message and starts a prompt turn.
 
-    The answer comes when the turn is over; until then the agent streams updates and may make requests of its own.
+    The response comes when the turn is over; until then the agent streams updates and may make requests of its own.
     [#/$defs/PromptRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     prompt: list[ContentBlock]
     """The user's message in order, together with what it refers to.
 
@@ -2684,11 +2639,11 @@ class Usage(AcpStruct):
     output_tokens: UInt64
     """Tokens that models have written."""
     thought_tokens: OrDefault[UInt64 | None] = None
-    """Tokens spent on reasoning; null or absent when unknown."""
+    """Tokens spent on reasoning; null or absent if unknown."""
     cached_read_tokens: OrDefault[UInt64 | None] = None
-    """Tokens that came from a cache; null or absent when unknown."""
+    """Tokens that came from a cache; null or absent if unknown."""
     cached_write_tokens: OrDefault[UInt64 | None] = None
-    """Tokens that were put into a cache; null or absent when unknown."""
+    """Tokens that were put into a cache; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2699,7 +2654,7 @@ class PromptResponse(AcpStruct):
     stop_reason: StopReason
     """What ended the turn; after `session/cancel` it must be `cancelled`."""
     usage: OrDefault[Usage | None] = None
-    """Tokens that were used; null or absent when unknown."""
+    """Tokens that were used; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2711,13 +2666,13 @@ class ReadTextFileRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     path: str
     """Absolute path of the file."""
     line: OrDefault[UInt32 | None] = None
     """First line to return, counted from 1; null or absent starts at the top."""
     limit: OrDefault[UInt32 | None] = None
-    """Most lines to return; null or absent returns everything up to the end."""
+    """Maximum number of lines to return; null or absent returns everything up to the end."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2726,48 +2681,48 @@ class ReadTextFileResponse(AcpStruct):
     """Text that the client has read from a file. [#/$defs/ReadTextFileResponse]"""
 
     content: str
-    """The lines asked for, as one text."""
+    """The requested lines, as one string."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class RejectNesNotification(AcpStruct):
-    """Tells the agent that a suggestion was not taken. [#/$defs/RejectNesNotification]"""
+    """Notifies the agent that a suggestion was not taken. [#/$defs/RejectNesNotification]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     id: NesSuggestionId
     """Suggestion that was not taken."""
     reason: OrDefault[NesRejectReason | None] = None
-    """Why it was not taken; null or absent when the client does not say."""
+    """Why it was not taken; null or absent if the client does not say."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalRequest(AcpStruct):
-    """Gives up a terminal; its command is killed if it still runs.
+    """Releases a terminal, and kills its command if it still runs.
 
     No request can use the id afterwards, but tool calls in which the terminal was embedded before go on showing its
     output. [#/$defs/ReleaseTerminalRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
-    """Terminal that the agent needs no longer."""
+    """Terminal to release."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ReleaseTerminalResponse(AcpStruct):
-    """Confirms that the terminal is gone. [#/$defs/ReleaseTerminalResponse]"""
+    """Confirms that the terminal was released. [#/$defs/ReleaseTerminalResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
-    """Nobody chose, since the turn was canceled meanwhile.
+    """The turn was canceled before the user chose.
 
     After `session/cancel` the client must answer every pending permission request in this way.
     [#/$defs/RequestPermissionOutcome/oneOf/0]
@@ -2787,7 +2742,7 @@ class SelectedPermissionOutcome(AcpStruct, tag_field="outcome", tag="selected"):
 
 
 RequestPermissionOutcome: TypeAlias = Closed[RequestPermissionOutcomeCancelled | SelectedPermissionOutcome]
-"""The user's decision, or the news that none will be made. [#/$defs/RequestPermissionOutcome]"""
+"""The user's decision, or the notice that there will be none. [#/$defs/RequestPermissionOutcome]"""
 
 
 class Terminal(AcpStruct, tag_field="type", tag="terminal"):
@@ -2799,7 +2754,7 @@ class Terminal(AcpStruct, tag_field="type", tag="terminal"):
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     terminal_id: TerminalId
-    """Terminal to show, from the answer to `terminal/create`."""
+    """Terminal to show, from the response to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2825,27 +2780,27 @@ class ToolCallLocation(AcpStruct):
 class ToolCallUpdate(AcpStruct):
     """Changes to one tool call; only what changed is sent.
 
-    Fields that are null or absent stay as they are, and collections are replaced whole. [#/$defs/ToolCallUpdate]
+    Null or absent fields stay unchanged; collections are replaced whole. [#/$defs/ToolCallUpdate]
     """
 
     tool_call_id: ToolCallId
     """Call that changes, by the id from its first report."""
     kind: OrDefault[ToolKind | None] = None
-    """New class of the tool; null or absent leaves it as it is."""
+    """New class of the tool; null or absent leaves it unchanged."""
     status: OrDefault[ToolCallStatus | None] = None
-    """How far the call has come by now; null or absent leaves it as it is."""
+    """New status of the call; null or absent leaves it unchanged."""
     title: OrDefault[str | None] = None
-    """New words for the user on what the call does; null or absent leaves them as they are."""
+    """New title of the call, for display to the user; null or absent leaves it unchanged."""
     name: OrDefault[str | None] = None
-    """New name of the tool for programs; null or absent leaves it as it is."""
+    """New name of the tool for programs; null or absent leaves it unchanged."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]] | None] = None
-    """Replaces everything the call has produced so far; null or absent leaves it as it is."""
+    """Replaces everything the call has produced so far; null or absent leaves it unchanged."""
     locations: OrDefault[SkipInvalid[list[ToolCallLocation]] | None] = None
-    """Replaces the whole list of files; null or absent leaves it as it is."""
+    """Replaces the whole list of files; null or absent leaves it unchanged."""
     raw_input: OrDefault[Any] = None
-    """New input of the tool as any JSON; null or absent leaves it as it is."""
+    """New input of the tool as any JSON; null or absent leaves it unchanged."""
     raw_output: OrDefault[Any] = None
-    """New output of the tool as any JSON; null or absent leaves it as it is."""
+    """New output of the tool as any JSON; null or absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2858,11 +2813,11 @@ class RequestPermissionRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call: ToolCallUpdate
     """Call to decide on; what is left out here is as it was last reported."""
     options: list[PermissionOption]
-    """Answers from which the user picks one."""
+    """Options from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2877,34 +2832,34 @@ class RequestPermissionResponse(AcpStruct):
 
 
 class ResumeSessionRequest(AcpStruct):
-    """Takes up an earlier session without replaying its messages.
+    """Resumes an earlier session without replaying its messages.
 
     It suits agents that can go on with a session but cannot return its history. Needs `sessionCapabilities.resume`.
     [#/$defs/ResumeSessionRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     cwd: str
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[str]]] = []
-    """Absolute paths of all further roots, in order; none when empty or absent.
+    """Absolute paths of all further roots, in order; none if empty or absent.
 
     They may differ from those of earlier times as long as `cwd` is that of the session.
     """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
-    """MCP servers to connect to this time; none when absent."""
+    """MCP servers to connect to this time; none if absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ResumeSessionResponse(AcpStruct):
-    """State of a session that has been taken up again. [#/$defs/ResumeSessionResponse]"""
+    """State of the resumed session. [#/$defs/ResumeSessionResponse]"""
 
     modes: OrDefault[SessionModeState | None] = None
-    """Modes to choose from; null or absent when the agent has none."""
+    """Modes to choose from; null or absent if the agent has none."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]] | None] = None
-    """Options that the user can change; null or absent when the agent has none."""
+    """Options that the user can change; null or absent if the agent has none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2913,14 +2868,14 @@ class SessionConfigBoolean(AcpStruct):
     """What the type `boolean` adds to a configuration option. [#/$defs/SessionConfigBoolean]"""
 
     current_value: bool
-    """True when the option is on."""
+    """True if the option is on."""
 
 
 class SessionConfigSelect(AcpStruct):
     """What the type `select` adds to a configuration option. [#/$defs/SessionConfigSelect]"""
 
     current_value: SessionConfigValueId
-    """Value in force, one of `options`."""
+    """Current value, one of `options`."""
     options: SessionConfigSelectOptions
     """Values to choose from, flat or in groups."""
 
@@ -2933,9 +2888,9 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
     session_update: ClassVar[Literal["session_info_update"]] = "session_info_update"
     title: OrDefault[str | None | UnsetType] = UNSET
-    """Name for people; null removes it, and when absent it stays as it is."""
+    """Name for people; null removes it, absent leaves it unchanged."""
     updated_at: OrDefault[str | None | UnsetType] = UNSET
-    """Time of the last activity as in ISO 8601; null removes it, and when absent it stays as it is."""
+    """Time of the last activity as in ISO 8601; null removes it, absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2969,19 +2924,19 @@ class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
 
     session_update: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call_id: ToolCallId
-    """Chosen by the agent; later updates refer to the call by it."""
+    """Tool call id, chosen by the agent. Later updates reference it."""
     title: str
-    """What the call does, in words for the user."""
+    """What the call does, for display to the user."""
     name: OrDefault[str | None] = None
-    """Name of the tool for programs; null or absent when there is none."""
+    """Name of the tool for programs; null or absent if there is none."""
     kind: OrDefault[ToolKind] = ToolKind.OTHER
     """Class of the tool, for display; absent means `other`."""
     status: OrDefault[ToolCallStatus] = ToolCallStatus.PENDING
-    """How far the call has come; absent means `pending`."""
+    """Status of the call; absent means `pending`."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]]] = []
-    """What the call has produced so far; nothing when absent."""
+    """What the call has produced so far; nothing if absent."""
     locations: OrDefault[SkipInvalid[list[ToolCallLocation]]] = []
-    """Files that the call works on, so that editors can follow it; none when absent."""
+    """Files that the call works on, so that editors can follow it; none if absent."""
     raw_input: OrDefault[Any] = None
     """Input of the tool as any JSON; null counts as absent."""
     raw_output: OrDefault[Any] = None
@@ -2993,7 +2948,7 @@ class ToolCall(AcpStruct, tag_field="sessionUpdate", tag="tool_call"):
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
     """Progress or results of a tool call that was reported before.
 
-    Absent fields stay as they are; collections are replaced whole. [#/$defs/SessionUpdate/oneOf/4]
+    Absent fields stay unchanged; collections are replaced whole. [#/$defs/SessionUpdate/oneOf/4]
     """
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
@@ -3008,7 +2963,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     size: UInt64
     """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None] = None
-    """Sum of all costs of the session; null or absent when unknown."""
+    """Sum of all costs of the session; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -3031,18 +2986,18 @@ SessionUpdate: TypeAlias = Closed[
     | CompactionUpdate
     | CompactionSummaryChunk
 ]
-"""Something that happened in a session, told apart by `sessionUpdate`. [#/$defs/SessionUpdate]"""
+"""Something that happened in a session, distinguished by `sessionUpdate`. [#/$defs/SessionUpdate]"""
 
 
 class SessionNotification(AcpStruct):
-    """Tells the client what happens in a session.
+    """Reports what happens in a session.
 
     The agent streams messages, tool calls and plans in this way. Clients accept it after `session/cancel` too, as
     last updates may come before the prompt is answered. [#/$defs/SessionNotification]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -3062,7 +3017,7 @@ class SetProviderRequest(AcpStruct):
     base_url: str
     """Start of the addresses to which requests go."""
     headers: dict[str, str] = {}
-    """All headers to send with requests, credentials included; none when empty or absent."""
+    """All headers to send with requests, credentials included; none if empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -3079,7 +3034,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -3095,7 +3050,7 @@ class SetSessionConfigOptionRequestValueId(AcpStruct, untagged_by="type"):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -3124,13 +3079,13 @@ class SetSessionConfigOptionResponse(AcpStruct):
 
 
 class SetSessionModeRequest(AcpStruct):
-    """Puts a session into another mode.
+    """Changes the mode of a session.
 
     The client may send it at any time, even while the agent is busy with a prompt. [#/$defs/SetSessionModeRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     mode_id: SessionModeId
     """Mode to change to, one of `availableModes`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -3162,32 +3117,32 @@ class StartNesRequest(AcpStruct):
     """
 
     workspace_uri: OrDefault[str | None] = None
-    """Root of the workspace; null or absent when there is none."""
+    """Root of the workspace; null or absent if there is none."""
     workspace_folders: list[WorkspaceFolder] | None = None
-    """Folders of the workspace; null or absent when the client does not say."""
+    """Folders of the workspace; null or absent if the client does not say."""
     repository: OrDefault[NesRepository | None] = None
-    """Git repository of the workspace; null or absent when there is none."""
+    """Git repository of the workspace; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class StartNesResponse(AcpStruct):
-    """Gives the session for suggested edits its id. [#/$defs/StartNesResponse]"""
+    """Id of the session for suggested edits. [#/$defs/StartNesResponse]"""
 
     session_id: SessionId
-    """Chosen by the agent; it stands for the session in `nes/*` and `document/*` messages."""
+    """Session id, chosen by the agent, for `nes/*` and `document/*` messages."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SuggestNesRequest(AcpStruct):
-    """Asks what the user might want to change next.
+    """Asks for edits that the user might want to make next.
 
     The client sends it while the user works in a document. [#/$defs/SuggestNesRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     uri: str
     """Document in which the user works."""
     version: Int64
@@ -3195,11 +3150,11 @@ class SuggestNesRequest(AcpStruct):
     position: Position
     """Where the cursor is."""
     selection: Range | None = None
-    """Text that is selected; null or absent when there is none."""
+    """Text that is selected; null or absent if there is none."""
     trigger_kind: NesTriggerKind
     """What made the client ask."""
     context: NesSuggestContext | None = None
-    """More about the user's work, as far as the agent asked for it; null or absent when there is none."""
+    """More about the user's work, as far as the agent asked for it; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -3208,7 +3163,7 @@ class SuggestNesResponse(AcpStruct):
     """Edits that the agent suggests at this point. [#/$defs/SuggestNesResponse]"""
 
     suggestions: list[NesSuggestion]
-    """Suggestions, possibly none; the client reports by `nes/accept` or `nes/reject` what became of them."""
+    """Suggestions, possibly none; the client reports by `nes/accept` or `nes/reject` what happened to them."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -3231,9 +3186,9 @@ class TerminalOutputRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
-    """Terminal to look at, from the answer to `terminal/create`."""
+    """Terminal to look at, from the response to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -3242,9 +3197,9 @@ class TerminalOutputResponse(AcpStruct):
     """Output of a terminal up to now. [#/$defs/TerminalOutputResponse]"""
 
     output: str
-    """What the client has kept of the output, within the byte limit of the terminal."""
+    """The part of the output that the client has kept, within the byte limit of the terminal."""
     truncated: bool
-    """True when the start of the output was dropped to stay within the byte limit."""
+    """True if the start of the output was dropped to stay within the byte limit."""
     exit_status: OrDefault[TerminalExitStatus | None] = None
     """How the command ended; null or absent while it is running."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -3254,13 +3209,13 @@ class TerminalOutputResponse(AcpStruct):
 class WaitForTerminalExitRequest(AcpStruct):
     """Waits for the command in a terminal to end.
 
-    The answer takes as long as the command does. [#/$defs/WaitForTerminalExitRequest]
+    The response comes once the command has ended. [#/$defs/WaitForTerminalExitRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     terminal_id: TerminalId
-    """Terminal to wait for, from the answer to `terminal/create`."""
+    """Terminal to wait for, from the response to `terminal/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -3277,17 +3232,18 @@ class WaitForTerminalExitResponse(AcpStruct):
 
 
 class WriteTextFileRequest(AcpStruct):
-    """Writes a text file through the client, be it a new or an existing one.
+    """Writes a text file through the client.
 
-    Needs the client's `fs.writeTextFile` capability. [#/$defs/WriteTextFileRequest]
+    The file may be new or exist already. Needs the client's `fs.writeTextFile` capability.
+    [#/$defs/WriteTextFileRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     path: str
     """Absolute path of the file."""
     content: str
-    """Whole text that the file has afterwards."""
+    """New content of the file."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 

@@ -154,15 +154,18 @@ class Agent(UnknownMethods):
         """Called once the connection has closed, to release what belongs to it."""
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """Signs the user in with a method that the agent offered in its answer to `initialize`. [auth/login]"""
+        """Signs the user in with a method that the agent offered in its response to `initialize`. [auth/login]"""
         raise MethodNotFound(data="auth/login")
 
     async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
-        """Signs the user out, so that whatever needs authentication needs it anew. [auth/logout]"""
+        """Signs the user out; operations that need authentication then need it again. [auth/logout]"""
         raise MethodNotFound(data="auth/logout")
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
+        """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
+
+        [initialize]
+        """
         return InitializeResponse(
             protocol_version=settled(params.protocol_version, _VERSIONS),
             capabilities=self.capabilities(),
@@ -198,12 +201,12 @@ class Agent(UnknownMethods):
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
         """Sends the user's message to the agent.
 
-        The answer confirms that it was accepted; `session/update` tells what follows. [session/prompt]
+        The response confirms that it was accepted; `session/update` reports what follows. [session/prompt]
         """
         raise MethodNotFound(data="session/prompt")
 
     async def session_resume(self, params: ResumeSessionRequest, /) -> ResumeSessionResponse:
-        """Takes up an earlier session, with or without a replay of its conversation. [session/resume]"""
+        """Resumes an earlier session, with or without a replay of its conversation. [session/resume]"""
         raise MethodNotFound(data="session/resume")
 
     async def session_set_config_option(
@@ -253,7 +256,7 @@ class Client(UnknownMethods):
         """Called once the connection has closed, to release what belongs to it."""
 
     async def elicitation_complete(self, params: CompleteElicitationNotification, /) -> None:
-        """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
+        """Notifies the client that the user has completed a URL elicitation. [elicitation/complete]"""
 
     async def elicitation_create(self, params: CreateElicitationRequest, /) -> CreateElicitationResponse:
         """Asks the user for information, through a form or at a URL.
@@ -270,7 +273,7 @@ class Client(UnknownMethods):
         raise MethodNotFound(data="session/request_permission")
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
+        """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
         [session/update]
         """
@@ -348,14 +351,14 @@ class AgentConnection(Connection[Agent]):
         return self._rules.handshake
 
     async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
-        """Asks the side that got a request to give it up.
+        """Asks the receiver of a request to cancel it.
 
-        The request is answered all the same, with a result or the error -32800. [$/cancel_request]
+        The request still gets a response: a result or the error -32800. [$/cancel_request]
         """
         await self._notify("$/cancel_request", params, force)
 
     async def elicitation_complete(self, params: CompleteElicitationNotification, *, force: bool = False) -> None:
-        """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
+        """Notifies the client that the user has completed a URL elicitation. [elicitation/complete]"""
         await self._notify("elicitation/complete", params, force)
 
     async def elicitation_create(
@@ -381,7 +384,7 @@ class AgentConnection(Connection[Agent]):
         return result
 
     async def session_update(self, params: UpdateSessionNotification, *, force: bool = False) -> None:
-        """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
+        """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
         [session/update]
         """
@@ -466,28 +469,31 @@ class ClientConnection(Connection[Client]):
     async def auth_login(
         self, params: LoginAuthRequest, *, timeout: float | None = None, force: bool = False
     ) -> LoginAuthResponse:
-        """Signs the user in with a method that the agent offered in its answer to `initialize`. [auth/login]"""
+        """Signs the user in with a method that the agent offered in its response to `initialize`. [auth/login]"""
         result: LoginAuthResponse = await self.call("auth/login", params, timeout=timeout, force=force)
         return result
 
     async def auth_logout(
         self, params: LogoutAuthRequest, *, timeout: float | None = None, force: bool = False
     ) -> LogoutAuthResponse:
-        """Signs the user out, so that whatever needs authentication needs it anew. [auth/logout]"""
+        """Signs the user out; operations that need authentication then need it again. [auth/logout]"""
         result: LogoutAuthResponse = await self.call("auth/logout", params, timeout=timeout, force=force)
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
-        """Asks the side that got a request to give it up.
+        """Asks the receiver of a request to cancel it.
 
-        The request is answered all the same, with a result or the error -32800. [$/cancel_request]
+        The request still gets a response: a result or the error -32800. [$/cancel_request]
         """
         await self._notify("$/cancel_request", params, force)
 
     async def initialize(
         self, params: InitializeRequest, *, timeout: float | None = None, force: bool = False
     ) -> InitializeResponse:
-        """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
+        """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
+
+        [initialize]
+        """
         result: InitializeResponse = await self.call("initialize", params, timeout=timeout, force=force)
         return result
 
@@ -535,7 +541,7 @@ class ClientConnection(Connection[Client]):
     ) -> PromptResponse:
         """Sends the user's message to the agent.
 
-        The answer confirms that it was accepted; `session/update` tells what follows. [session/prompt]
+        The response confirms that it was accepted; `session/update` reports what follows. [session/prompt]
         """
         result: PromptResponse = await self.call("session/prompt", params, timeout=timeout, force=force)
         return result
@@ -543,7 +549,7 @@ class ClientConnection(Connection[Client]):
     async def session_resume(
         self, params: ResumeSessionRequest, *, timeout: float | None = None, force: bool = False
     ) -> ResumeSessionResponse:
-        """Takes up an earlier session, with or without a replay of its conversation. [session/resume]"""
+        """Resumes an earlier session, with or without a replay of its conversation. [session/resume]"""
         result: ResumeSessionResponse = await self.call("session/resume", params, timeout=timeout, force=force)
         return result
 

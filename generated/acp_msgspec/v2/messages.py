@@ -110,9 +110,9 @@ class ExtensionNotification(Notification):
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """Asks the side that got a request to give it up.
+    """Asks the receiver of a request to cancel it.
 
-    The request is answered all the same, with a result or the error -32800. [#/$defs/CancelRequestNotification]
+    The request still gets a response: a result or the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
@@ -138,7 +138,7 @@ class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     [#/$defs/CompleteElicitationNotification]
     """
@@ -165,7 +165,7 @@ class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/dele
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """Opens the connection: both sides settle the protocol version and tell what they can do.
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
 
     [#/$defs/InitializeRequest]
     """
@@ -182,7 +182,7 @@ class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"
 
 
 class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
-    """Signs the user in with a method that the agent offered in its answer to `initialize`.
+    """Signs the user in with a method that the agent offered in its response to `initialize`.
 
     [#/$defs/LoginAuthRequest]
     """
@@ -192,7 +192,7 @@ class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
 
 
 class LogoutAuthRequestMessage(Request, tag_field="method", tag="auth/logout"):
-    """Signs the user out, so that whatever needs authentication needs it anew. [#/$defs/LogoutAuthRequest]"""
+    """Signs the user out; operations that need authentication then need it again. [#/$defs/LogoutAuthRequest]"""
 
     method: ClassVar[Literal["auth/logout"]] = "auth/logout"
     params: LogoutAuthRequest
@@ -211,7 +211,7 @@ class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
     """Sends the user's message to the agent.
 
-    The answer confirms that it was accepted; `session/update` tells what follows. [#/$defs/PromptRequest]
+    The response confirms that it was accepted; `session/update` reports what follows. [#/$defs/PromptRequest]
     """
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
@@ -229,7 +229,7 @@ class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """Takes up an earlier session, with or without a replay of its conversation. [#/$defs/ResumeSessionRequest]"""
+    """Resumes an earlier session, with or without a replay of its conversation. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
@@ -243,7 +243,7 @@ class SetSessionConfigOptionRequestMessage(Request, tag_field="method", tag="ses
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
+    """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
     [#/$defs/UpdateSessionNotification]
     """
@@ -255,20 +255,20 @@ class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="se
 AgentNotification: TypeAlias = Routed[
     UpdateSessionNotificationMessage | CompleteElicitationNotificationMessage, ExtensionNotification
 ]
-"""Any notification that an agent sends to a client, told apart by `method`. [#/$defs/AgentNotification]"""
+"""Any notification that an agent sends to a client, distinguished by `method`. [#/$defs/AgentNotification]"""
 
 AgentRequest: TypeAlias = Routed[RequestPermissionRequestMessage | CreateElicitationRequestMessage, ExtensionRequest]
-"""Any request that an agent makes to a client, told apart by `method`. [#/$defs/AgentRequest]"""
+"""Any request that an agent makes to a client, distinguished by `method`. [#/$defs/AgentRequest]"""
 
 AgentResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""An agent's answer to a client's request: a result or an error.
+"""An agent's response to a client's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/AgentResponse]
 """
 
 ClientNotification: TypeAlias = Routed[CancelSessionNotificationMessage, ExtensionNotification]
-"""Any notification that a client sends to an agent, told apart by `method`. [#/$defs/ClientNotification]"""
+"""Any notification that a client sends to an agent, distinguished by `method`. [#/$defs/ClientNotification]"""
 
 ClientRequest: TypeAlias = Routed[
     InitializeRequestMessage
@@ -283,12 +283,12 @@ ClientRequest: TypeAlias = Routed[
     | PromptRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that a client makes to an agent, told apart by `method`. [#/$defs/ClientRequest]"""
+"""Any request that a client makes to an agent, distinguished by `method`. [#/$defs/ClientRequest]"""
 
 ClientResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""A client's answer to an agent's request: a result or an error.
+"""A client's response to an agent's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/ClientResponse]
 """
 
@@ -339,11 +339,11 @@ class AgentMethod(StrEnum):
     """Methods that an agent handles."""
 
     AUTH_LOGIN = "auth/login"
-    """Signs the user in with a method that the agent offered in its answer to `initialize`."""
+    """Signs the user in with a method that the agent offered in its response to `initialize`."""
     AUTH_LOGOUT = "auth/logout"
-    """Signs the user out, so that whatever needs authentication needs it anew."""
+    """Signs the user out; operations that need authentication then need it again."""
     INITIALIZE = "initialize"
-    """Opens the connection: both sides settle the protocol version and tell what they can do."""
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities."""
     SESSION_CANCEL = "session/cancel"
     """Stops the work in a session.
 
@@ -361,10 +361,10 @@ class AgentMethod(StrEnum):
     SESSION_PROMPT = "session/prompt"
     """Sends the user's message to the agent.
 
-    The answer confirms that it was accepted; `session/update` tells what follows.
+    The response confirms that it was accepted; `session/update` reports what follows.
     """
     SESSION_RESUME = "session/resume"
-    """Takes up an earlier session, with or without a replay of its conversation."""
+    """Resumes an earlier session, with or without a replay of its conversation."""
     SESSION_SET_CONFIG_OPTION = "session/set_config_option"
     """Changes one setting of a session and returns all of them."""
 
@@ -373,13 +373,13 @@ class ClientMethod(StrEnum):
     """Methods that a client handles."""
 
     ELICITATION_COMPLETE = "elicitation/complete"
-    """Tells the client that the user has finished what a URL elicitation asked for."""
+    """Notifies the client that the user has completed a URL elicitation."""
     ELICITATION_CREATE = "elicitation/create"
     """Asks the user for information, through a form or at a URL. Needs the client's `elicitation` capability."""
     SESSION_REQUEST_PERMISSION = "session/request_permission"
     """Asks the user whether the agent may do something, such as make a tool call."""
     SESSION_UPDATE = "session/update"
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on."""
+    """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on."""
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

@@ -48,7 +48,7 @@ from .enums import (
 class AgentAuthCapabilities(AcpStruct):
     """What an agent offers around authentication besides signing in and out.
 
-    The methods `auth/login` and `auth/logout` are not announced here but by entries in `authMethods`.
+    The methods `auth/login` and `auth/logout` are not advertised here but by entries in `authMethods`.
     [#/$defs/AgentAuthCapabilities]
     """
 
@@ -57,29 +57,23 @@ class AgentAuthCapabilities(AcpStruct):
 
 
 class PromptImageCapabilities(AcpStruct):
-    """States that prompts may hold pictures.
-
-    Its presence says everything; `{}` is enough. [#/$defs/PromptImageCapabilities]
-    """
+    """Advertises that prompts may contain images. An empty object is enough. [#/$defs/PromptImageCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptAudioCapabilities(AcpStruct):
-    """States that prompts may hold sounds.
-
-    Its presence says everything; `{}` is enough. [#/$defs/PromptAudioCapabilities]
-    """
+    """Advertises that prompts may contain audio. An empty object is enough. [#/$defs/PromptAudioCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class PromptEmbeddedContextCapabilities(AcpStruct):
-    """States that prompts may hold embedded resources.
+    """Advertises that prompts may contain embedded resources.
 
-    Its presence says everything; `{}` is enough. [#/$defs/PromptEmbeddedContextCapabilities]
+    An empty object is enough. [#/$defs/PromptEmbeddedContextCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -87,27 +81,27 @@ class PromptEmbeddedContextCapabilities(AcpStruct):
 
 
 class PromptCapabilities(AcpStruct):
-    """What prompts may hold besides text and resource links, which every agent with sessions takes.
+    """What prompts may contain besides text and resource links, which every agent with sessions takes.
 
-    Clients must not send a kind of content that is not announced here. [#/$defs/PromptCapabilities]
+    Clients must not send a kind of content that is not advertised here. [#/$defs/PromptCapabilities]
     """
 
     image: OrDefault[PromptImageCapabilities | None] = None
-    """Present, if only as `{}`, when prompts may hold pictures; null or absent when they may not."""
+    """Set, even to `{}`, if prompts may contain images; null or absent otherwise."""
     audio: OrDefault[PromptAudioCapabilities | None] = None
-    """Present, if only as `{}`, when prompts may hold sounds; null or absent when they may not."""
+    """Set, even to `{}`, if prompts may contain audio; null or absent otherwise."""
     embedded_context: OrDefault[PromptEmbeddedContextCapabilities | None] = None
-    """Present, if only as `{}`, when prompts may hold embedded resources, which clients then prefer to links; null
-    or absent when they may not.
+    """Set, even to `{}`, if prompts may contain embedded resources, which clients then prefer to links; null or
+    absent otherwise.
     """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class McpStdioCapabilities(AcpStruct):
-    """States that the agent can reach MCP servers over standard input and output.
+    """Advertises that the agent can reach MCP servers over standard input and output.
 
-    Its presence says everything; `{}` is enough. [#/$defs/McpStdioCapabilities]
+    An empty object is enough. [#/$defs/McpStdioCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -115,9 +109,9 @@ class McpStdioCapabilities(AcpStruct):
 
 
 class McpHttpCapabilities(AcpStruct):
-    """States that the agent can reach MCP servers over HTTP.
+    """Advertises that the agent can reach MCP servers over HTTP.
 
-    Its presence says everything; `{}` is enough. [#/$defs/McpHttpCapabilities]
+    An empty object is enough. [#/$defs/McpHttpCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -131,25 +125,22 @@ class McpCapabilities(AcpStruct):
     """
 
     stdio: OrDefault[McpStdioCapabilities | None] = None
-    """Present, if only as `{}`, when servers of type `stdio` may be passed; null or absent when they may not."""
+    """Set, even to `{}`, if servers of type `stdio` may be passed; null or absent otherwise."""
     http: OrDefault[McpHttpCapabilities | None] = None
-    """Present, if only as `{}`, when servers of type `http` may be passed; null or absent when they may not."""
+    """Set, even to `{}`, if servers of type `http` may be passed; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionDeleteCapabilities(AcpStruct):
-    """States that the agent handles `session/delete`.
-
-    Its presence says everything; `{}` is enough. [#/$defs/SessionDeleteCapabilities]
-    """
+    """Advertises `session/delete`. An empty object is enough. [#/$defs/SessionDeleteCapabilities]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionAdditionalDirectoriesCapabilities(AcpStruct):
-    """States that session requests may carry `additionalDirectories`.
+    """Advertises that session requests may carry `additionalDirectories`.
 
     The agent may then report these roots for each session that it lists.
     [#/$defs/SessionAdditionalDirectoriesCapabilities]
@@ -162,18 +153,18 @@ class SessionAdditionalDirectoriesCapabilities(AcpStruct):
 class SessionCapabilities(AcpStruct):
     """What an agent can do with sessions.
 
-    Its presence, if only as `{}`, announces that the agent creates, lists, resumes and closes sessions, takes and
+    Its presence, even as `{}`, advertises that the agent creates, lists, resumes and closes sessions, takes and
     cancels prompts and sends updates; anything else has an entry of its own. [#/$defs/SessionCapabilities]
     """
 
     prompt: OrDefault[PromptCapabilities | None] = None
-    """Kinds of content that prompts may hold besides text and resource links; null or absent means none."""
+    """Kinds of content that prompts may contain besides text and resource links; null or absent means none."""
     mcp: OrDefault[McpCapabilities | None] = None
     """Ways to reach MCP servers; null or absent means that the agent takes no servers."""
     delete: OrDefault[SessionDeleteCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles `session/delete`; null or absent when it does not."""
+    """Set, even to `{}`, if the agent handles `session/delete`; null or absent otherwise."""
     additional_directories: OrDefault[SessionAdditionalDirectoriesCapabilities | None] = None
-    """Present, if only as `{}`, when requests may name further roots; null or absent when they may not."""
+    """Set, even to `{}`, if requests may name further roots; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -181,13 +172,11 @@ class SessionCapabilities(AcpStruct):
 class AgentCapabilities(AcpStruct):
     """What an agent can do.
 
-    It states this in its answer to `initialize`; whatever is left out is not supported. [#/$defs/AgentCapabilities]
+    Sent in the response to `initialize`; what is absent is not supported. [#/$defs/AgentCapabilities]
     """
 
     session: OrDefault[SessionCapabilities | None] = None
-    """Present, if only as `{}`, when the agent handles the `session/*` methods; null or absent when it handles
-    none.
-    """
+    """Set, even to `{}`, if the agent handles the `session/*` methods; null or absent otherwise."""
     auth: OrDefault[AgentAuthCapabilities | None] = None
     """Extensions around authentication; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -198,83 +187,77 @@ class Annotations(AcpStruct):
     """Optional hints on how content is meant to be used and shown. [#/$defs/Annotations]"""
 
     audience: OrDefault[SkipInvalid[list[Role]] | None] = None
-    """Whom the content is for; null or absent means nobody in particular."""
+    """Intended audience; null or absent means no particular one."""
     last_modified: OrDefault[DateTime | None] = None
-    """Time of the last change to the source of the content, as in RFC 3339; null or absent when unknown."""
+    """Time of the last change to the source of the content, as in RFC 3339; null or absent if unknown."""
     priority: OrDefault[Annotated[float, Advice(minimum=0, maximum=1)] | None] = None
-    """How much the content matters, from 0 to 1, higher numbers meaning more; null or absent when nothing is said.
-    """
+    """Importance of the content, from 0 to 1 (most important); null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class TextContent(AcpStruct, tag_field="type", tag="text"):
-    """A text, plain or in Markdown.
+    """Text, plain or in Markdown.
 
     All agents take it in prompts, and clients should show it as Markdown. [#/$defs/TextContent]
     """
 
     type: ClassVar[Literal["text"]] = "text"
     text: str
-    """Words to show to the user or to give to the model."""
+    """Text for the user or for the model."""
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ImageContent(AcpStruct, tag_field="type", tag="image"):
-    """A picture, carried as base64.
+    """Image content, base64-encoded.
 
     In a prompt it needs the agent's capability `session.prompt.image`. [#/$defs/ImageContent]
     """
 
     type: ClassVar[Literal["image"]] = "image"
     data: Base64
-    """Bytes of the picture in base64."""
+    """Image data, base64-encoded."""
     mime_type: MediaType
     """Media type of `data`, such as `image/png`."""
     uri: OrDefault[Uri | None] = None
-    """Where the picture comes from; null or absent when that does not matter."""
+    """Source of the image; null or absent if it does not matter."""
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class AudioContent(AcpStruct, tag_field="type", tag="audio"):
-    """A sound, carried as base64.
+    """Audio content, base64-encoded.
 
     In a prompt it needs the agent's capability `session.prompt.audio`. [#/$defs/AudioContent]
     """
 
     type: ClassVar[Literal["audio"]] = "audio"
     data: Base64
-    """Bytes of the recording in base64."""
+    """Audio data, base64-encoded."""
     mime_type: MediaType
     """Media type of `data`, such as `audio/wav`."""
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class Icon(AcpStruct):
-    """A picture that stands for a resource in the user interface. [#/$defs/Icon]"""
+    """An icon that represents a resource in the user interface. [#/$defs/Icon]"""
 
     src: Uri
-    """Address of the picture."""
+    """Address of the image."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the picture, to be used where its source names none or only a general one; null or absent
-    otherwise.
-    """
+    """Media type of the image, for sources that name none or only a generic one; null or absent otherwise."""
     sizes: OrDefault[SkipInvalid[list[str]] | None] = None
-    """Sizes that suit the picture, such as `48x48`, or `any` if it scales.
-
-    Null or absent means that all of them do.
-    """
+    """Sizes that suit the image, such as `48x48`, or `any` if it scales; null or absent means all."""
     theme: OrDefault[IconTheme | None] = None
-    """Background that the picture is made for; null or absent when nothing is said."""
+    """Background that the image is made for; null or absent if unspecified."""
 
 
 class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
@@ -289,17 +272,17 @@ class ResourceLink(AcpStruct, tag_field="type", tag="resource_link"):
     uri: Uri
     """Address under which the resource is found."""
     title: OrDefault[str | None] = None
-    """Name to show instead of `name`; null or absent when there is none."""
+    """Name to show instead of `name`; null or absent if there is none."""
     description: OrDefault[str | None] = None
-    """What the resource is, in words for people; null or absent when nothing is said."""
+    """What the resource is, for people to read; null or absent if unspecified."""
     icons: OrDefault[SkipInvalid[list[Icon]] | None] = None
-    """Icons of the resource to choose from; null or absent when there are none."""
+    """Icons of the resource to choose from; null or absent if there are none."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the resource; null or absent when unknown."""
+    """Media type of the resource; null or absent if unknown."""
     size: OrDefault[Int64 | None] = None
-    """Size of the resource in bytes; null or absent when unknown."""
+    """Size of the resource in bytes; null or absent if unknown."""
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -312,7 +295,7 @@ class TextResourceContents(AcpStruct):
     uri: Uri
     """Address of the resource."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the text; null or absent when unknown."""
+    """Media type of the text; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -321,21 +304,21 @@ class BlobResourceContents(AcpStruct):
     """A resource whose content is binary. [#/$defs/BlobResourceContents]"""
 
     blob: Base64
-    """Bytes of the resource in base64."""
+    """Content of the resource, base64-encoded."""
     uri: Uri
     """Address of the resource."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the bytes; null or absent when unknown."""
+    """Media type of the bytes; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 EmbeddedResourceResource: TypeAlias = Untagged[TextResourceContents | BlobResourceContents]
-"""Content of an embedded resource, as text or as bytes in base64. [#/$defs/EmbeddedResourceResource]"""
+"""Content of an embedded resource, as text or as base64-encoded bytes. [#/$defs/EmbeddedResourceResource]"""
 
 
 class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
-    """A resource together with its content, so that nobody has to fetch it.
+    """A resource together with its content, so that it need not be fetched.
 
     In a prompt it needs the agent's capability `session.prompt.embeddedContext`. [#/$defs/EmbeddedResource]
     """
@@ -344,7 +327,7 @@ class EmbeddedResource(AcpStruct, tag_field="type", tag="resource"):
     resource: EmbeddedResourceResource
     """Content and address of the resource."""
     annotations: OrDefault[Annotations | None] = None
-    """Hints on whom the block is for and how much it matters; null or absent when there are none."""
+    """Hints on the audience and the importance of the block; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -376,7 +359,7 @@ class ContentBlockOther(
 ContentBlock: TypeAlias = Open[
     TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, ContentBlockOther
 ]
-"""A piece of content in prompts, messages and the output of tool calls, told apart by `type`.
+"""A piece of content in prompts, messages and the output of tool calls, distinguished by `type`.
 
 It has the shape that MCP uses, so agents can pass on what an MCP tool returned. In prompts, all but text and
 resource links need a prompt capability. [#/$defs/ContentBlock]
@@ -384,47 +367,47 @@ resource links need a prompt capability. [#/$defs/ContentBlock]
 
 
 class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
-    """Sets the content of a message by the agent, or begins one.
+    """Sets the content of a message by the agent, or starts a new one.
 
-    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
-    message held before, and later chunks with the same id add to it. [#/$defs/AgentMessage]
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all earlier
+    content of the message, and later chunks with the same id add to it. [#/$defs/AgentMessage]
     """
 
     session_update: ClassVar[Literal["agent_message"]] = "agent_message"
     message_id: MessageId
-    """Message concerned; an id that is new begins a message."""
+    """Id of the message; a new id starts a new message."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     """Replaces all content of the message, earlier chunks included.
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the message. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the message. Null clears it; absent leaves it unchanged."""
 
 
 class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
-    """Sets the content of a thought of the agent, or begins one.
+    """Sets the content of a thought of the agent, or starts a new one.
 
-    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
-    thought held before, and later chunks with the same id add to it. [#/$defs/AgentThought]
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all earlier
+    content of the thought, and later chunks with the same id add to it. [#/$defs/AgentThought]
     """
 
     session_update: ClassVar[Literal["agent_thought"]] = "agent_thought"
     message_id: MessageId
-    """Thought concerned; an id that is new begins a thought."""
+    """Id of the thought; a new id starts a new thought."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     """Replaces all content of the thought, earlier chunks included.
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the thought. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the thought. Null clears it; absent leaves it unchanged."""
 
 
 class TerminalAuthCapabilities(AcpStruct):
-    """States that the client can start the agent's program again in a terminal where the user can type.
+    """Advertises that the client can start the agent's program again in a terminal where the user can type.
 
-    Its presence says everything; `{}` is enough. [#/$defs/TerminalAuthCapabilities]
+    An empty object is enough. [#/$defs/TerminalAuthCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -434,12 +417,11 @@ class TerminalAuthCapabilities(AcpStruct):
 class AuthCapabilities(AcpStruct):
     """Kinds of authentication with which the client is able to help.
 
-    An agent offers methods of such a kind only to clients that announce it here. [#/$defs/AuthCapabilities]
+    An agent offers methods of such a kind only to clients that advertise it here. [#/$defs/AuthCapabilities]
     """
 
     terminal: OrDefault[TerminalAuthCapabilities | None] = None
-    """Present, if only as `{}`, when the client can start the agent's program again in a terminal where the user
-    can type.
+    """Set, even to `{}`, if the client can start the agent's program again in a terminal where the user can type.
 
     Null or absent means that the agent must not offer methods of type `terminal`.
     """
@@ -448,12 +430,12 @@ class AuthCapabilities(AcpStruct):
 
 
 class EnvVariable(AcpStruct):
-    """An environment variable for a process that is about to be started. [#/$defs/EnvVariable]"""
+    """An environment variable for a process to be started. [#/$defs/EnvVariable]"""
 
     name: str
-    """Key under which the process finds the value."""
+    """Name of the variable."""
     value: str
-    """Passed to the process as it stands."""
+    """Passed to the process unchanged."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -461,24 +443,24 @@ class EnvVariable(AcpStruct):
 class AuthMethodTerminal(AcpStruct, tag_field="type", tag="terminal"):
     """A way to sign in where the user talks to the agent's program in a terminal.
 
-    The client runs that program as another, interactive process: exit status 0 means signed in, every other end
-    means failure. It must not be passed to `auth/login`. [#/$defs/AuthMethodTerminal]
+    The client runs that program as another, interactive process: exit status 0 means signed in, anything else means
+    failure. It must not be passed to `auth/login`. [#/$defs/AuthMethodTerminal]
     """
 
     type: ClassVar[Literal["terminal"]] = "terminal"
     method_id: AuthMethodId
-    """Tells the method apart from the others of this agent; it is never sent back in `auth/login`."""
+    """Identifies the method; unique within the agent. It is never sent back in `auth/login`."""
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     args: OrDefault[SkipInvalid[list[str]]] = []
-    """Added at the end of the arguments with which the agent is usually started; none when absent."""
+    """Added at the end of the arguments with which the agent is usually started; none if absent."""
     env: OrDefault[SkipInvalid[list[EnvVariable]]] = []
-    """Variables for the process, each name at most once; they win over those of the same name in the usual
+    """Variables for the process, each name at most once; they override those of the same name in the usual
     configuration.
 
-    None when absent.
+    None if absent.
     """
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -493,7 +475,7 @@ class AuthMethodAgent(AcpStruct, tag_field="type", tag="agent"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -518,17 +500,17 @@ class AuthMethodOther(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     method_id: AuthMethodId
-    """Tells the method apart from the others of this agent."""
+    """Identifies the method; unique within the agent."""
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 AuthMethod: TypeAlias = Open[AuthMethodTerminal | AuthMethodAgent, AuthMethodOther]
-"""A way to sign in that the agent offers in its answer to `initialize`, told apart by `type`.
+"""A way to sign in that the agent offers in its response to `initialize`, distinguished by `type`.
 
 [#/$defs/AuthMethod]
 """
@@ -559,18 +541,18 @@ class AvailableCommandInputOther(CatchAll, other_of="type", known=("text",)):
 
 
 AvailableCommandInput: TypeAlias = Open[TextCommandInput, AvailableCommandInputOther]
-"""Kind of input that a command takes, told apart by `type`. [#/$defs/AvailableCommandInput]"""
+"""Kind of input that a command takes, distinguished by `type`. [#/$defs/AvailableCommandInput]"""
 
 
 class AvailableCommand(AcpStruct):
     """A command of the agent that the user may invoke from a prompt. [#/$defs/AvailableCommand]"""
 
     name: str
-    """What invokes the command, such as `create_plan`."""
+    """Name that invokes the command, such as `create_plan`."""
     description: str
-    """What the command does, in words for the user."""
+    """What the command does, for display to the user."""
     input: OrDefault[AvailableCommandInput | None] = None
-    """What may follow the name; null or absent when the command takes no input."""
+    """What may follow the name; null or absent if the command takes no input."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -583,7 +565,7 @@ class AvailableCommandsUpdate(AcpStruct, tag_field="sessionUpdate", tag="availab
 
     session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
     available_commands: OrDefault[SkipInvalid[list[AvailableCommand]]]
-    """The whole list; it takes the place of the one before."""
+    """The whole list; it replaces the previous one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -593,28 +575,28 @@ class BooleanPropertySchema(AcpStruct, tag_field="type", tag="boolean"):
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     default: OrDefault[bool | None] = None
-    """State before the user touches the input; null or absent when none is given."""
+    """State before the user touches the input; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 RequestId: TypeAlias = None | Int64 | str
-"""Names a request, so that its answer can be matched to it; chosen by the side that asks.
+"""Identifies a request, so that its response can be matched to it; chosen by the requesting side.
 
-An integer, a text and null are all different ids. Null should be avoided, as errors use it where no id could be
-read. [#/$defs/RequestId]
+Integers, strings and null are distinct ids. Null should be avoided, as errors use it if the id could not be read.
+[#/$defs/RequestId]
 """
 
 
 class CancelRequestNotification(AcpStruct):
-    """Asks the other side to give up one request that the sender made.
+    """Asks the other side to cancel one request of the sender.
 
-    It may go on regardless, but an answer is due in any case: a result, perhaps a partial one, or the error -32800.
-    [#/$defs/CancelRequestNotification]
+    The other side may finish it regardless, but a response is due in any case: a result, perhaps a partial one, or
+    the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     request_id: RequestId
@@ -632,15 +614,15 @@ class CancelSessionNotification(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class ElicitationFormCapabilities(AcpStruct):
-    """States that the client can show forms to the user.
+    """Advertises that the client can show forms to the user.
 
-    Its presence says everything; `{}` is enough. [#/$defs/ElicitationFormCapabilities]
+    An empty object is enough. [#/$defs/ElicitationFormCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -648,9 +630,9 @@ class ElicitationFormCapabilities(AcpStruct):
 
 
 class ElicitationUrlCapabilities(AcpStruct):
-    """States that the client can send the user to a URL.
+    """Advertises that the client can send the user to a URL.
 
-    Its presence says everything; `{}` is enough. [#/$defs/ElicitationUrlCapabilities]
+    An empty object is enough. [#/$defs/ElicitationUrlCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -658,12 +640,12 @@ class ElicitationUrlCapabilities(AcpStruct):
 
 
 class ElicitationCapabilities(AcpStruct):
-    """Ways in which a client can question the user for the agent. [#/$defs/ElicitationCapabilities]"""
+    """Kinds of elicitation that a client supports. [#/$defs/ElicitationCapabilities]"""
 
     form: OrDefault[ElicitationFormCapabilities | None] = None
-    """Present, if only as `{}`, when the client shows forms; null or absent when it does not."""
+    """Set, even to `{}`, if the client shows forms; null or absent otherwise."""
     url: OrDefault[ElicitationUrlCapabilities | None] = None
-    """Present, if only as `{}`, when the client sends users to a URL; null or absent when it does not."""
+    """Set, even to `{}`, if the client sends users to a URL; null or absent otherwise."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -671,33 +653,33 @@ class ElicitationCapabilities(AcpStruct):
 class ClientCapabilities(AcpStruct):
     """What a client can do for an agent.
 
-    It states this in `initialize`; whatever is left out is not supported, and the agent must not use it.
+    Sent in `initialize`; what is absent is not supported, and the agent must not use it.
     [#/$defs/ClientCapabilities]
     """
 
     auth: OrDefault[AuthCapabilities | None] = None
     """Kinds of authentication with which the client can help; null or absent means none."""
     elicitation: OrDefault[ElicitationCapabilities | None] = None
-    """Ways to question the user; null or absent means that there are none."""
+    """Kinds of elicitation that the client supports; null or absent means none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionRequest(AcpStruct):
-    """Ends the use of an active session.
+    """Closes an active session.
 
     The agent stops its work as it does after `session/cancel` and then frees what the session holds.
     [#/$defs/CloseSessionRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CloseSessionResponse(AcpStruct):
-    """Confirms that the session is closed and holds no resources any more. [#/$defs/CloseSessionResponse]"""
+    """Confirms that the session is closed and no longer holds any resources. [#/$defs/CloseSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -715,22 +697,22 @@ class CommandPermissionSubject(AcpStruct, tag_field="type", tag="command"):
     cwd: AbsolutePath
     """Absolute path of the directory to run in."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call that the command belongs to; null or absent when there is none or it is unknown."""
+    """Tool call that the command belongs to; null or absent if there is none or it is unknown."""
     terminal_id: OrDefault[TerminalId | None] = None
-    """Terminal of the command; null or absent when there is none or it is unknown as yet."""
+    """Terminal of the command; null or absent if there is none or it is unknown as yet."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class CompleteElicitationNotification(AcpStruct):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     The agent sends it; a client that still shows the question can put it away.
     [#/$defs/CompleteElicitationNotification]
     """
 
     elicitation_id: ElicitationId
-    """Elicitation that is over, by the id from its `elicitation/create`."""
+    """Elicitation that has ended, by the id from its `elicitation/create`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -743,7 +725,7 @@ class SessionConfigSelectOption(AcpStruct):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -752,7 +734,7 @@ class SessionConfigSelectGroup(AcpStruct):
     """Values of a select option that are shown together under a heading. [#/$defs/SessionConfigSelectGroup]"""
 
     group_id: SessionConfigGroupId
-    """Tells the group apart from the others of the option."""
+    """Identifies the group; unique within the option."""
     name: str
     """Heading that the client shows."""
     options: OrDefault[SkipInvalid[list[SessionConfigSelectOption]]]
@@ -777,13 +759,13 @@ class SessionConfigOptionSelect(AcpStruct, tag_field="type", tag="select"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     current_value: SessionConfigValueId
-    """Value in force, one of `options`."""
+    """Current value, one of `options`."""
     options: SessionConfigSelectOptions
     """Values to choose from, flat or in groups."""
 
@@ -797,13 +779,13 @@ class SessionConfigOptionBoolean(AcpStruct, tag_field="type", tag="boolean"):
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     current_value: bool
-    """True when the setting is on."""
+    """True if the setting is on."""
 
 
 class SessionConfigOptionOther(
@@ -821,13 +803,13 @@ class SessionConfigOptionOther(
     """
 
     config_id: SessionConfigId
-    """Tells the setting apart from the others of the session."""
+    """Identifies the setting; unique within the session."""
     name: str
     """Label that the client shows to the user."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     category: OrDefault[SessionConfigOptionCategory | None] = None
-    """What the setting is about, for display only; null or absent when nothing is said."""
+    """What the setting is about, for display only; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     type: str
@@ -838,7 +820,7 @@ class SessionConfigOptionOther(
 
 
 SessionConfigOption: TypeAlias = Open[SessionConfigOptionSelect | SessionConfigOptionBoolean, SessionConfigOptionOther]
-"""A setting of a session with its current value, told apart by `type`.
+"""A setting of a session with its current value, distinguished by `type`.
 
 The agent offers it and the user may change it. [#/$defs/SessionConfigOption]
 """
@@ -871,20 +853,20 @@ class ContentChunk(AcpStruct):
     """The next piece of a message that is being streamed. [#/$defs/ContentChunk]"""
 
     message_id: MessageId
-    """Message that the piece is part of; an id that is new begins a message."""
+    """Id of the message that the piece belongs to; a new id starts a new message."""
     content: ContentBlock
-    """Comes after what the message holds so far."""
+    """Appended to the message."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class Cost(AcpStruct):
-    """Money that a session has cost. [#/$defs/Cost]"""
+    """Cost of a session. [#/$defs/Cost]"""
 
     amount: float
     """Sum since the session began, in units of `currency`."""
     currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
-    """Code of three letters from ISO 4217, such as `USD`."""
+    """Three-letter code from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -897,36 +879,33 @@ class EnumOption(AcpStruct):
     title: str
     """Label that the user sees instead of the value."""
     description: OrDefault[str | None] = None
-    """Further explanation for the user; null or absent when there is none."""
+    """Further explanation for the user; null or absent if there is none."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
-    """An input for a text, or for one of several texts if `enum` or `oneOf` is set.
-
-    [#/$defs/StringPropertySchema]
-    """
+    """A text input, or a choice of one string if `enum` or `oneOf` is set. [#/$defs/StringPropertySchema]"""
 
     type: ClassVar[Literal["string"]] = "string"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     min_length: UInt32 | None = None
-    """Fewest characters allowed; null or absent sets no bound."""
+    """Minimum number of characters; null or absent means no limit."""
     max_length: UInt32 | None = None
-    """Most characters allowed; null or absent sets no bound."""
+    """Maximum number of characters; null or absent means no limit."""
     pattern: Regex | None = None
-    """Regular expression that the text must match; null or absent when any text will do."""
+    """Regular expression that the text must match; null or absent if any text will do."""
     format: StringFormat | None = None
-    """Well-known form that the text must have; null or absent when any will do."""
+    """Well-known form that the text must have; null or absent if any will do."""
     default: OrDefault[str | None] = None
-    """Text to start with; null or absent when none is given."""
+    """Text to start with; null or absent if none is given."""
     enum: Annotated[list[str], Advice(min_items=1)] | None = None
-    """Choices that serve as their own labels; null or absent when there are none of this kind."""
+    """Choices that serve as their own labels; null or absent if there are none of this kind."""
     one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
-    """Choices with labels; null or absent when there are none of this kind."""
+    """Choices with labels; null or absent if there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -936,15 +915,15 @@ class NumberPropertySchema(AcpStruct, tag_field="type", tag="number"):
 
     type: ClassVar[Literal["number"]] = "number"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     minimum: float | None = None
-    """Least value allowed; null or absent sets no bound."""
+    """Smallest allowed value; null or absent means no limit."""
     maximum: float | None = None
-    """Greatest value allowed; null or absent sets no bound."""
+    """Largest allowed value; null or absent means no limit."""
     default: OrDefault[float | None] = None
-    """Number to start with; null or absent when none is given."""
+    """Number to start with; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -954,15 +933,15 @@ class IntegerPropertySchema(AcpStruct, tag_field="type", tag="integer"):
 
     type: ClassVar[Literal["integer"]] = "integer"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     minimum: Int64 | None = None
-    """Least value allowed; null or absent sets no bound."""
+    """Smallest allowed value; null or absent means no limit."""
     maximum: Int64 | None = None
-    """Greatest value allowed; null or absent sets no bound."""
+    """Largest allowed value; null or absent means no limit."""
     default: OrDefault[Int64 | None] = None
-    """Number to start with; null or absent when none is given."""
+    """Number to start with; null or absent if none is given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1009,17 +988,17 @@ class MultiSelectPropertySchema(AcpStruct, tag_field="type", tag="array"):
 
     type: ClassVar[Literal["array"]] = "array"
     title: OrDefault[str | None] = None
-    """Label of the input; null or absent when it has none."""
+    """Label of the input; null or absent if it has none."""
     description: OrDefault[str | None] = None
-    """Help for the user; null or absent when there is none."""
+    """Help for the user; null or absent if there is none."""
     min_items: UInt64 | None = None
-    """Fewest values to pick; null or absent sets no bound."""
+    """Minimum number of values to pick; null or absent means no limit."""
     max_items: UInt64 | None = None
-    """Most values to pick; null or absent sets no bound."""
+    """Maximum number of values to pick; null or absent means no limit."""
     items: MultiSelectItems
     """Values to pick from."""
     default: OrDefault[SkipInvalid[list[str]] | None] = None
-    """Values that are picked to start with; null or absent when none are given."""
+    """Values that are picked to start with; null or absent if none are given."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1056,9 +1035,9 @@ ElicitationPropertySchema: TypeAlias = Open[
     | MultiSelectPropertySchema,
     ElicitationPropertySchemaOther,
 ]
-"""One input of a form, told apart by `type`.
+"""One input of a form, distinguished by `type`.
 
-A text with `enum` or `oneOf` offers a choice of one, an array a choice of several.
+A string with `enum` or `oneOf` offers a single choice, an array a choice of several.
 [#/$defs/ElicitationPropertySchema]
 """
 
@@ -1069,13 +1048,13 @@ class ElicitationSchema(AcpStruct):
     type: OrDefault[ElicitationSchemaType] = always(ElicitationSchemaType.OBJECT)
     """Always `object`, which is also assumed when it is absent."""
     title: OrDefault[str | None] = None
-    """Heading of the form; null or absent when it has none."""
+    """Heading of the form; null or absent if it has none."""
     properties: dict[str, ElicitationPropertySchema] = always_new(dict[str, ElicitationPropertySchema])
     """Inputs by the key under which their values are sent back."""
     required: list[str] | None = None
     """Keys of the inputs that must be filled in; null or absent means none."""
     description: OrDefault[str | None] = None
-    """What the form is about; null or absent when nothing is said."""
+    """What the form is about; null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1085,32 +1064,29 @@ class CreateElicitationRequestFormSession(AcpStruct, tag_field="mode", tag="form
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestFormRequest(AcpStruct, tag_field="mode", tag="form"):
-    """A form for the user that belongs to a request outside of all sessions.
-
-    [#/$defs/ElicitationFormMode/anyOf/1]
-    """
+    """A form for the user that belongs to a request outside any session. [#/$defs/ElicitationFormMode/anyOf/1]"""
 
     mode: ClassVar[Literal["form"]] = "form"
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `auth/login`."""
+    """Id of the request that the elicitation belongs to, such as `auth/login`."""
 
 
 class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url"):
@@ -1118,36 +1094,36 @@ class CreateElicitationRequestUrlSession(AcpStruct, tag_field="mode", tag="url")
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
-    """Tells the user what the visit is good for."""
+    """Explains the purpose of the visit to the user."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestUrlRequest(AcpStruct, tag_field="mode", tag="url"):
-    """A page for the user to visit that belongs to a request outside of all sessions.
+    """A page for the user to visit that belongs to a request outside any session.
 
     [#/$defs/ElicitationUrlMode/anyOf/1]
     """
 
     mode: ClassVar[Literal["url"]] = "url"
     message: str
-    """Tells the user what the visit is good for."""
+    """Explains the purpose of the visit to the user."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `auth/login`."""
+    """Id of the request that the elicitation belongs to, such as `auth/login`."""
 
 
 class CreateElicitationRequestOtherSession(
@@ -1166,7 +1142,7 @@ class CreateElicitationRequestOtherSession(
     """
 
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     mode: str
@@ -1175,9 +1151,9 @@ class CreateElicitationRequestOtherSession(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class CreateElicitationRequestOtherRequest(
@@ -1199,7 +1175,7 @@ class CreateElicitationRequestOtherRequest(
     """
 
     message: str
-    """Tells the user what is wanted."""
+    """Explains to the user what is requested."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     mode: str
@@ -1208,7 +1184,7 @@ class CreateElicitationRequestOtherRequest(
     A leading underscore marks a private extension, other names are reserved for later versions of the protocol.
     """
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `auth/login`."""
+    """Id of the request that the elicitation belongs to, such as `auth/login`."""
 
 
 CreateElicitationRequest: TypeAlias = Open[
@@ -1221,12 +1197,12 @@ CreateElicitationRequest: TypeAlias = Open[
 """Asks the user for information on behalf of the agent.
 
 The `mode` says how: a form to fill in or a URL to visit. It belongs to a session, perhaps to one of its tool calls,
-or else to a request made outside of all sessions. [#/$defs/CreateElicitationRequest]
+or else to a request made outside any session. [#/$defs/CreateElicitationRequest]
 """
 
 
 ElicitationContentValue: TypeAlias = str | Int64 | float | bool | list[str]
-"""A value entered in a form: a text, a number, true or false, or a list of texts.
+"""A value entered in a form: a string, a number, a boolean, or a list of strings.
 
 [#/$defs/ElicitationContentValue]
 """
@@ -1239,11 +1215,11 @@ class CreateElicitationResponseAccept(AcpStruct, tag_field="action", tag="accept
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     content: dict[str, ElicitationContentValue] | None = None
-    """Values by the keys of the requested schema; null or absent when there are none."""
+    """Values by the keys of the requested schema; null or absent if there are none."""
 
 
 class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decline"):
-    """The user decided against giving the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
+    """The user declined to give the information. [#/$defs/CreateElicitationResponse/anyOf/1]"""
 
     action: ClassVar[Literal["decline"]] = "decline"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1251,7 +1227,7 @@ class CreateElicitationResponseDecline(AcpStruct, tag_field="action", tag="decli
 
 
 class CreateElicitationResponseCancel(AcpStruct, tag_field="action", tag="cancel"):
-    """The question was dropped without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
+    """The elicitation was dismissed without a decision by the user. [#/$defs/CreateElicitationResponse/anyOf/2]"""
 
     action: ClassVar[Literal["cancel"]] = "cancel"
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1286,33 +1262,33 @@ CreateElicitationResponse: TypeAlias = Open[
     CreateElicitationResponseAccept | CreateElicitationResponseDecline | CreateElicitationResponseCancel,
     CreateElicitationResponseOther,
 ]
-"""How an elicitation ended, told apart by `action`. [#/$defs/CreateElicitationResponse]"""
+"""How an elicitation ended, distinguished by `action`. [#/$defs/CreateElicitationResponse]"""
 
 
 class DeleteSessionRequest(AcpStruct):
     """Removes a session from what `session/list` returns. Needs `session.delete`. [#/$defs/DeleteSessionRequest]"""
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class DeleteSessionResponse(AcpStruct):
-    """Confirms that the session is not listed any more. [#/$defs/DeleteSessionResponse]"""
+    """Confirms that the session is no longer listed. [#/$defs/DeleteSessionResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
-    """A file that is new. [#/$defs/DiffChange/anyOf/0]"""
+    """A new file. [#/$defs/DiffChange/anyOf/0]"""
 
     operation: ClassVar[Literal["add"]] = "add"
     file_type: OrDefault[DiffFileType | None] = None
-    """Kind of the file; null or absent when unknown."""
+    """Kind of the file; null or absent if unknown."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the content; null or absent when unknown."""
+    """Media type of the content; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
@@ -1320,13 +1296,13 @@ class DiffChangeAdd(AcpStruct, tag_field="operation", tag="add"):
 
 
 class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
-    """A file that is gone. [#/$defs/DiffChange/anyOf/1]"""
+    """A deleted file. [#/$defs/DiffChange/anyOf/1]"""
 
     operation: ClassVar[Literal["delete"]] = "delete"
     file_type: OrDefault[DiffFileType | None] = None
-    """Kind of the file; null or absent when unknown."""
+    """Kind of the file; null or absent if unknown."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the content; null or absent when unknown."""
+    """Media type of the content; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
@@ -1334,13 +1310,13 @@ class DiffChangeDelete(AcpStruct, tag_field="operation", tag="delete"):
 
 
 class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
-    """A file whose content changed and whose place did not. [#/$defs/DiffChange/anyOf/2]"""
+    """A file whose content changed, at the same path. [#/$defs/DiffChange/anyOf/2]"""
 
     operation: ClassVar[Literal["modify"]] = "modify"
     file_type: OrDefault[DiffFileType | None] = None
-    """Kind of the file; null or absent when unknown."""
+    """Kind of the file; null or absent if unknown."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the content; null or absent when unknown."""
+    """Media type of the content; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     path: AbsolutePath
@@ -1348,13 +1324,13 @@ class DiffChangeModify(AcpStruct, tag_field="operation", tag="modify"):
 
 
 class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
-    """A file that has another name or place. [#/$defs/DiffChange/anyOf/3]"""
+    """A file that was moved or renamed. [#/$defs/DiffChange/anyOf/3]"""
 
     operation: ClassVar[Literal["move"]] = "move"
     file_type: OrDefault[DiffFileType | None] = None
-    """Kind of the file; null or absent when unknown."""
+    """Kind of the file; null or absent if unknown."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the content; null or absent when unknown."""
+    """Media type of the content; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     old_path: AbsolutePath
@@ -1364,13 +1340,13 @@ class DiffChangeMove(AcpStruct, tag_field="operation", tag="move"):
 
 
 class DiffChangeCopy(AcpStruct, tag_field="operation", tag="copy"):
-    """A file that is a copy of another one. [#/$defs/DiffChange/anyOf/4]"""
+    """A copy of another file. [#/$defs/DiffChange/anyOf/4]"""
 
     operation: ClassVar[Literal["copy"]] = "copy"
     file_type: OrDefault[DiffFileType | None] = None
-    """Kind of the file; null or absent when unknown."""
+    """Kind of the file; null or absent if unknown."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the content; null or absent when unknown."""
+    """Media type of the content; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     old_path: AbsolutePath
@@ -1397,9 +1373,9 @@ class DiffChangeOther(
     """
 
     file_type: OrDefault[DiffFileType | None] = None
-    """Kind of the file; null or absent when unknown."""
+    """Kind of the file; null or absent if unknown."""
     mime_type: OrDefault[MediaType | None] = None
-    """Media type of the content; null or absent when unknown."""
+    """Media type of the content; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
     operation: str
@@ -1412,9 +1388,9 @@ class DiffChangeOther(
 DiffChange: TypeAlias = Open[
     DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy, DiffChangeOther
 ]
-"""What became of one file, told apart by `operation`.
+"""What happened to one file, distinguished by `operation`.
 
-It tells clients which files are concerned without the patch. [#/$defs/DiffChange]
+It identifies the file without the patch. [#/$defs/DiffChange]
 """
 
 
@@ -1436,9 +1412,9 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
 
     type: ClassVar[Literal["diff"]] = "diff"
     changes: SkipInvalid[list[DiffChange]]
-    """Files concerned and what became of each; no patch has to be read for that."""
+    """Files concerned and what happened to each; no patch has to be read for that."""
     patch: OrDefault[DiffPatch | None] = None
-    """Text of the changes for display. Null or absent when there is none, which clients must be able to handle."""
+    """Text of the changes for display. Null or absent if there is none, which clients must be able to handle."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1466,7 +1442,7 @@ class ElicitationAcceptAction(AcpStruct):
     """
 
     content: dict[str, ElicitationContentValue] | None = None
-    """Values by the keys of the requested schema; null or absent when there are none."""
+    """Values by the keys of the requested schema; null or absent if there are none."""
 
 
 class ElicitationFormModeSession(AcpStruct):
@@ -1478,9 +1454,9 @@ class ElicitationFormModeSession(AcpStruct):
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationFormModeRequest(AcpStruct):
@@ -1492,7 +1468,7 @@ class ElicitationFormModeRequest(AcpStruct):
     requested_schema: ElicitationSchema
     """Inputs of the form that the client shows."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `auth/login`."""
+    """Id of the request that the elicitation belongs to, such as `auth/login`."""
 
 
 ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | ElicitationFormModeRequest]
@@ -1500,13 +1476,13 @@ ElicitationFormMode: TypeAlias = Untagged[ElicitationFormModeSession | Elicitati
 
 
 class ElicitationRequestScope(AcpStruct):
-    """Ties an elicitation to a request outside of all sessions, as happens while signing in.
+    """Ties an elicitation to a request outside any session, as happens while signing in.
 
     [#/$defs/ElicitationRequestScope]
     """
 
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `auth/login`."""
+    """Id of the request that the elicitation belongs to, such as `auth/login`."""
 
 
 class ElicitationSessionScope(AcpStruct):
@@ -1517,33 +1493,33 @@ class ElicitationSessionScope(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationUrlModeSession(AcpStruct):
     """What the mode `url` adds to an elicitation that belongs to a session. [#/$defs/ElicitationUrlMode/anyOf/0]"""
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     tool_call_id: OrDefault[ToolCallId | None] = None
-    """Tool call in whose course the question came up; null or absent when there is none."""
+    """Tool call that the elicitation belongs to; null or absent if there is none."""
 
 
 class ElicitationUrlModeRequest(AcpStruct):
     """What the mode `url` adds to an elicitation that belongs to a request. [#/$defs/ElicitationUrlMode/anyOf/1]"""
 
     elicitation_id: ElicitationId
-    """Chosen by the agent; ties `elicitation/complete` to the `elicitation/create` that it is about."""
+    """Elicitation id, chosen by the agent. It links `elicitation/complete` to its `elicitation/create`."""
     url: Uri
     """Page to which the client sends the user."""
     request_id: RequestId
-    """Id of the request in whose course the question came up, such as `auth/login`."""
+    """Id of the request that the elicitation belongs to, such as `auth/login`."""
 
 
 ElicitationUrlMode: TypeAlias = Untagged[ElicitationUrlModeSession | ElicitationUrlModeRequest]
@@ -1562,21 +1538,21 @@ class Error(AcpStruct):
 
 
 ExtNotification: TypeAlias = Any
-"""Params of a notification outside of the protocol, whose method starts with `_`.
+"""Params of a notification outside the protocol, whose method starts with `_`.
 
 They may be any JSON and are left untouched. [#/$defs/ExtNotification]
 """
 
 
 ExtRequest: TypeAlias = Any
-"""Params of a request outside of the protocol, whose method starts with `_`.
+"""Params of a request outside the protocol, whose method starts with `_`.
 
 They may be any JSON and are left untouched. [#/$defs/ExtRequest]
 """
 
 
 ExtResponse: TypeAlias = Any
-"""Result of a request outside of the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
+"""Result of a request outside the protocol, which may be any JSON. [#/$defs/ExtResponse]"""
 
 
 class HttpHeader(AcpStruct):
@@ -1585,7 +1561,7 @@ class HttpHeader(AcpStruct):
     name: str
     """Header to set, such as `Authorization`."""
     value: str
-    """Sent as it stands; it may be a secret."""
+    """Sent unchanged; it may be a secret."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1595,10 +1571,7 @@ class IdleStateUpdate(AcpStruct, tag_field="state", tag="idle"):
 
     state: ClassVar[Literal["idle"]] = "idle"
     stop_reason: OrDefault[StopReason | None] = None
-    """What ended the work; agents should tell it whenever work has just ended.
-
-    Null or absent when no reason is given.
-    """
+    """What ended the work; agents should send it whenever work has just ended. Null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1619,40 +1592,40 @@ class Implementation(AcpStruct):
 ProtocolVersion: TypeAlias = UInt16
 """Number of a protocol version, from 0 to 65535.
 
-It grows only with breaking changes; everything else is announced by capabilities. [#/$defs/ProtocolVersion]
+It grows only with breaking changes; everything else is advertised by capabilities. [#/$defs/ProtocolVersion]
 """
 
 
 class InitializeRequest(AcpStruct):
     """Opens a connection; the client sends it once, before anything else.
 
-    It settles the protocol version and tells each side what the other can do. [#/$defs/InitializeRequest]
+    It negotiates the protocol version and exchanges capabilities. [#/$defs/InitializeRequest]
     """
 
     protocol_version: ProtocolVersion
-    """Highest version that the client speaks."""
+    """Highest version that the client supports."""
     info: Implementation
-    """What the client is."""
+    """Name and version of the client."""
     capabilities: OrDefault[ClientCapabilities] = always_new(ClientCapabilities)
-    """What the agent may ask of the client; nothing special when absent."""
+    """Capabilities of the client; none if absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class InitializeResponse(AcpStruct):
-    """Settles the protocol version and tells what the agent can do. [#/$defs/InitializeResponse]"""
+    """The negotiated protocol version, and the capabilities of the agent. [#/$defs/InitializeResponse]"""
 
     protocol_version: ProtocolVersion
-    """Version asked for if the agent speaks it, else the highest that it does.
+    """The requested version if the agent supports it, otherwise the highest that it supports.
 
-    A client that does not speak it should disconnect.
+    A client that does not support that version should disconnect.
     """
     info: Implementation
-    """What the agent is."""
+    """Name and version of the agent."""
     capabilities: OrDefault[AgentCapabilities] = always_new(AgentCapabilities)
-    """What the client may ask of the agent; nothing when absent, not even sessions."""
+    """Capabilities of the agent; none if absent, not even sessions."""
     auth_methods: OrDefault[SkipInvalid[list[AuthMethod]]] = []
-    """Ways to sign in that the agent offers; none when empty or absent.
+    """Ways to sign in that the agent offers; none if empty or absent.
 
     If there is any, the agent must handle `auth/login` and `auth/logout`.
     """
@@ -1666,24 +1639,24 @@ class ListSessionsRequest(AcpStruct):
     cwd: AbsolutePath | None = None
     """Absolute path; only sessions that work there are returned. Null or absent asks for all."""
     cursor: SessionListCursor | None = None
-    """The `nextCursor` of the page before, unchanged; null or absent asks for the first page."""
+    """The `nextCursor` of the previous page, unchanged; null or absent asks for the first page."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class SessionInfo(AcpStruct):
-    """What `session/list` tells about one session. [#/$defs/SessionInfo]"""
+    """One session, as `session/list` reports it. [#/$defs/SessionInfo]"""
 
     session_id: SessionId
     """Id with which to resume, close or delete the session."""
     cwd: AbsolutePath
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
-    """Absolute paths of all further roots of the session, in order; none when empty or absent."""
+    """Absolute paths of all further roots of the session, in order; none if empty or absent."""
     title: OrDefault[str | None] = None
-    """Name of the session for people; null or absent when it has none."""
+    """Name of the session for people; null or absent if it has none."""
     updated_at: OrDefault[DateTime | None] = None
-    """Time of the last activity as in RFC 3339; null or absent when unknown."""
+    """Time of the last activity as in RFC 3339; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1702,7 +1675,7 @@ class ListSessionsResponse(AcpStruct):
 class LoginAuthRequest(AcpStruct):
     """Asks the agent to sign the user in.
 
-    The client sends it after `initialize`, at the latest when a request has failed with the code -32000. It may do
+    The client sends it after `initialize`, at the latest after a request has failed with the code -32000. It may do
     so only if `authMethods` offers a method that is meant for it. [#/$defs/LoginAuthRequest]
     """
 
@@ -1722,8 +1695,8 @@ class LoginAuthResponse(AcpStruct):
 class LogoutAuthRequest(AcpStruct):
     """Signs the user out.
 
-    Whatever needs authentication needs it anew; what becomes of running sessions is not defined. The client may
-    send it only if `authMethods` offers a method. [#/$defs/LogoutAuthRequest]
+    Operations that need authentication then need it again; what becomes of running sessions is not defined. The
+    client may send it only if `authMethods` offers a method. [#/$defs/LogoutAuthRequest]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -1731,7 +1704,7 @@ class LogoutAuthRequest(AcpStruct):
 
 
 class LogoutAuthResponse(AcpStruct):
-    """Confirms that nobody is signed in any more. [#/$defs/LogoutAuthResponse]"""
+    """Confirms that nobody is signed in. [#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1746,7 +1719,7 @@ class McpServerHttp(AcpStruct, tag_field="type", tag="http"):
     url: Uri
     """Where the agent sends its requests."""
     headers: list[HttpHeader] = []
-    """Sent with every request to the server; none when empty or absent."""
+    """Sent with every request to the server; none if empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1763,9 +1736,9 @@ class McpServerStdio(AcpStruct, tag_field="type", tag="stdio"):
     command: AbsolutePath
     """Absolute path of the program to start."""
     args: list[str] = []
-    """Passed to the program one by one; none when empty or absent."""
+    """Passed to the program one by one; none if empty or absent."""
     env: list[EnvVariable] = []
-    """Variables to set for the program; none when empty or absent."""
+    """Variables to set for the program; none if empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1792,7 +1765,7 @@ class McpServerOther(
 
 
 McpServer: TypeAlias = Open[McpServerHttp | McpServerStdio, McpServerOther]
-"""How to reach an MCP server whose tools and context the agent should use, told apart by `type`.
+"""How to reach an MCP server whose tools and context the agent should use, distinguished by `type`.
 
 Each type needs an entry in the agent's `session.mcp` capability. [#/$defs/McpServer]
 """
@@ -1808,23 +1781,23 @@ class NewSessionRequest(AcpStruct):
     cwd: AbsolutePath
     """Absolute path of the directory to work in, from which relative paths start."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
-    """Absolute paths of further roots that the session may use; none when empty or absent.
+    """Absolute paths of further roots that the session may use; none if empty or absent.
 
     They do not change what `cwd` means.
     """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
-    """MCP servers to connect to; none when empty or absent."""
+    """MCP servers to connect to; none if empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
 
 class NewSessionResponse(AcpStruct):
-    """Gives the new session its id and tells how it is set up. [#/$defs/NewSessionResponse]"""
+    """Id and initial state of the new session. [#/$defs/NewSessionResponse]"""
 
     session_id: SessionId
-    """Chosen by the agent; it stands for the session in all later messages."""
+    """Session id, chosen by the agent. All later messages about the session carry it."""
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
-    """Settings that the user can change; none when empty or absent."""
+    """Settings that the user can change; none if empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1837,7 +1810,7 @@ class PermissionOption(AcpStruct):
     name: str
     """Label of the answer, as on a button."""
     kind: PermissionOptionKind
-    """What the answer amounts to; a hint for display."""
+    """Meaning of the answer; a hint for display."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1846,11 +1819,11 @@ class PlanEntry(AcpStruct):
     """One step of the agent's plan. [#/$defs/PlanEntry]"""
 
     content: str
-    """What the step is to achieve, in words for people."""
+    """What the step is to achieve, for people to read."""
     priority: PlanEntryPriority
-    """How much the step matters to the goal."""
+    """Importance of the step for the goal."""
     status: PlanEntryStatus
-    """How far the step has come."""
+    """Status of the step."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -1897,11 +1870,11 @@ class PlanUpdateContentOther(
 
 
 PlanUpdateContent: TypeAlias = Open[PlanItems, PlanUpdateContentOther]
-"""Content of a plan, with the id of the plan, told apart by `type`. [#/$defs/PlanUpdateContent]"""
+"""Content of a plan, with the id of the plan, distinguished by `type`. [#/$defs/PlanUpdateContent]"""
 
 
 class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
-    """New content for one of the plans of a session; the others stay as they are. [#/$defs/PlanUpdate]"""
+    """New content for one of the plans of a session; the others stay unchanged. [#/$defs/PlanUpdate]"""
 
     session_update: ClassVar[Literal["plan_update"]] = "plan_update"
     plan: PlanUpdateContent
@@ -1913,12 +1886,12 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
 class PromptRequest(AcpStruct):
     """Sends the user's message to the agent.
 
-    The answer comes as soon as the agent has accepted the message; the message itself, the output and the end of
+    The response comes as soon as the agent has accepted the message; the message itself, the output and the end of
     the work are reported by `session/update`. [#/$defs/PromptRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     prompt: list[ContentBlock]
     """The user's message in order, together with what it refers to.
 
@@ -1965,14 +1938,14 @@ class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
 
 
 ReplayFrom: TypeAlias = Open[ReplayFromStart, ReplayFromOther]
-"""Place in a conversation at which its replay begins, told apart by `type`.
+"""Place in a conversation at which its replay begins, distinguished by `type`.
 
-What stands at that place is part of the replay. [#/$defs/ReplayFrom]
+The content at that place is part of the replay. [#/$defs/ReplayFrom]
 """
 
 
 class RequestPermissionOutcomeCancelled(AcpStruct, tag_field="outcome", tag="cancelled"):
-    """Nobody chose, since the work was canceled meanwhile.
+    """The work was canceled before the user chose.
 
     After `session/cancel` the client must answer every pending permission request in this way.
     [#/$defs/RequestPermissionOutcome/anyOf/0]
@@ -2015,7 +1988,7 @@ class RequestPermissionOutcomeOther(
 RequestPermissionOutcome: TypeAlias = Open[
     RequestPermissionOutcomeCancelled | SelectedPermissionOutcome, RequestPermissionOutcomeOther
 ]
-"""The user's decision or the news that none will be made, told apart by `outcome`.
+"""The user's decision, or the notice that there will be none, distinguished by `outcome`.
 
 [#/$defs/RequestPermissionOutcome]
 """
@@ -2057,7 +2030,7 @@ class ToolCallContentOther(
 
 
 ToolCallContent: TypeAlias = Open[Content | Diff | Terminal, ToolCallContentOther]
-"""Something that a tool call produced, told apart by `type`: a content block, a diff or a terminal.
+"""Something that a tool call produced, distinguished by `type`: a content block, a diff or a terminal.
 
 [#/$defs/ToolCallContent]
 """
@@ -2080,19 +2053,19 @@ class ToolCallLocation(AcpStruct):
 class ToolCallUpdate(AcpStruct):
     """First report of a tool call, or changes to it.
 
-    The agent makes the call because the model asked for it. Absent fields stay as they are, null clears them and
-    values replace them, collections as a whole. For an id that is new, the client has defaults for what is absent.
+    The agent makes the call because the model asked for it. Absent fields stay unchanged, null clears them, and
+    values replace them; collections are replaced whole. For a new id, the client has defaults for what is absent.
     [#/$defs/ToolCallUpdate]
     """
 
     tool_call_id: ToolCallId
-    """Chosen by the agent; all updates and chunks of the same call carry it."""
+    """Tool call id, chosen by the agent. All updates and chunks of the call carry it."""
     title: OrDefault[str | None | UnsetType] = UNSET
-    """What the call does, in new words for the user; null clears them, and when absent they stay as they are."""
+    """New title of the call, for display to the user; null clears it, absent leaves it unchanged."""
     kind: OrDefault[ToolKind | None | UnsetType] = UNSET
-    """New class of the tool, for display; null clears it, and when absent it stays as it is."""
+    """New class of the tool, for display; null clears it, absent leaves it unchanged."""
     status: OrDefault[ToolCallStatus | None | UnsetType] = UNSET
-    """How far the call has come by now; null clears it, and when absent it stays as it is."""
+    """New status of the call; null clears it, absent leaves it unchanged."""
     content: OrDefault[SkipInvalid[list[ToolCallContent]] | None | UnsetType] = UNSET
     """Replaces everything the call has produced so far, earlier chunks included.
 
@@ -2104,11 +2077,11 @@ class ToolCallUpdate(AcpStruct):
     Null or `[]` clears it; when absent, it stays as it is.
     """
     raw_input: OrDefault[Any | UnsetType] = UNSET
-    """New input of the tool as any JSON; null clears it, and when absent it stays as it is."""
+    """New input of the tool as any JSON; null clears it, absent leaves it unchanged."""
     raw_output: OrDefault[Any | UnsetType] = UNSET
-    """New output of the tool as any JSON; null clears it, and when absent it stays as it is."""
+    """New output of the tool as any JSON; null clears it, absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the call. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the call. Null clears it; absent leaves it unchanged."""
 
 
 class ToolCallPermissionSubject(AcpStruct, tag_field="type", tag="tool_call"):
@@ -2143,7 +2116,7 @@ class RequestPermissionSubjectOther(
 RequestPermissionSubject: TypeAlias = Open[
     ToolCallPermissionSubject | CommandPermissionSubject, RequestPermissionSubjectOther
 ]
-"""What a permission request is about, told apart by `type`. [#/$defs/RequestPermissionSubject]"""
+"""What a permission request is about, distinguished by `type`. [#/$defs/RequestPermissionSubject]"""
 
 
 class RequestPermissionRequest(AcpStruct):
@@ -2154,21 +2127,21 @@ class RequestPermissionRequest(AcpStruct):
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     title: str
     """Heading of the question.
 
     It is for the question alone; the title of a tool call, for example, is not changed by it.
     """
     description: OrDefault[str | None] = None
-    """Why permission is needed, in words for the user; null or absent when nothing is said.
+    """Why permission is needed, for display to the user; null or absent if unspecified.
 
     Like the title, it is for the question alone.
     """
     subject: RequestPermissionSubject | None = None
-    """What the user decides on, in a form that programs can read; null or absent when it is not given."""
+    """What the user decides on, in a form that programs can read; null or absent if it is not given."""
     options: Annotated[list[PermissionOption], Advice(min_items=1)]
-    """Answers from which the user picks one; at least one."""
+    """Options from which the user picks one; at least one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2191,23 +2164,23 @@ class RequiresActionStateUpdate(AcpStruct, tag_field="state", tag="requires_acti
 
 
 class ResumeSessionRequest(AcpStruct):
-    """Takes up an earlier session.
+    """Resumes an earlier session.
 
     The agent restores it, replays its conversation as far as `replayFrom` asks for it, and then answers.
     [#/$defs/ResumeSessionRequest]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     cwd: AbsolutePath
     """Absolute path of the directory in which the session works."""
     additional_directories: OrDefault[SkipInvalid[list[AbsolutePath]]] = []
-    """Absolute paths of all further roots, in order; none when empty or absent.
+    """Absolute paths of all further roots, in order; none if empty or absent.
 
     They may differ from those of earlier times as long as `cwd` is that of the session.
     """
     mcp_servers: OrDefault[SkipInvalid[list[McpServer]]] = []
-    """MCP servers to connect to this time; none when empty or absent."""
+    """MCP servers to connect to this time; none if empty or absent."""
     replay_from: OrDefault[ReplayFrom | None] = None
     """Where the replay of the conversation begins; null or absent means that nothing is replayed."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2215,10 +2188,10 @@ class ResumeSessionRequest(AcpStruct):
 
 
 class ResumeSessionResponse(AcpStruct):
-    """State of a session that has been taken up again. [#/$defs/ResumeSessionResponse]"""
+    """State of the resumed session. [#/$defs/ResumeSessionResponse]"""
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
-    """Settings that the user can change; none when empty or absent."""
+    """Settings that the user can change; none if empty or absent."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2235,14 +2208,14 @@ class SessionConfigBoolean(AcpStruct):
     """What the type `boolean` adds to a configuration option. [#/$defs/SessionConfigBoolean]"""
 
     current_value: bool
-    """True when the option is on."""
+    """True if the option is on."""
 
 
 class SessionConfigSelect(AcpStruct):
     """What the type `select` adds to a configuration option. [#/$defs/SessionConfigSelect]"""
 
     current_value: SessionConfigValueId
-    """Value in force, one of `options`."""
+    """Current value, one of `options`."""
     options: SessionConfigSelectOptions
     """Values to choose from, flat or in groups."""
 
@@ -2255,11 +2228,11 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
     session_update: ClassVar[Literal["session_info_update"]] = "session_info_update"
     title: OrDefault[str | None | UnsetType] = UNSET
-    """Name for people; null removes it, and when absent it stays as it is."""
+    """Name for people; null removes it, absent leaves it unchanged."""
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
-    """Time of the last activity as in RFC 3339; null removes it, and when absent it stays as it is."""
+    """Time of the last activity as in RFC 3339; null removes it, absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the session. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the session. Null clears it; absent leaves it unchanged."""
 
 
 class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
@@ -2269,22 +2242,22 @@ class SessionUpdateUserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag
 
 
 class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
-    """Sets the content of a message by the user, or begins one.
+    """Sets the content of a message by the user, or starts a new one.
 
-    Updates and chunks take effect in the order in which they arrive: content given here replaces all that the
-    message held before, and later chunks with the same id add to it. [#/$defs/UserMessage]
+    Updates and chunks take effect in the order in which they arrive: content given here replaces all earlier
+    content of the message, and later chunks with the same id add to it. [#/$defs/UserMessage]
     """
 
     session_update: ClassVar[Literal["user_message"]] = "user_message"
     message_id: MessageId
-    """Message concerned; an id that is new begins a message."""
+    """Id of the message; a new id starts a new message."""
     content: OrDefault[SkipInvalid[list[ContentBlock]] | None | UnsetType] = UNSET
     """Replaces all content of the message, earlier chunks included.
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the message. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the message. Null clears it; absent leaves it unchanged."""
 
 
 class SessionUpdateAgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
@@ -2319,10 +2292,7 @@ class SessionUpdateStateUpdateIdle(AcpStruct, tag_field="sessionUpdate", tag="st
     state: Literal["idle"] = always("idle")
     """Always `idle`."""
     stop_reason: OrDefault[StopReason | None] = None
-    """What ended the work; agents should tell it whenever work has just ended.
-
-    Null or absent when no reason is given.
-    """
+    """What ended the work; agents should send it whenever work has just ended. Null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2376,7 +2346,7 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
     tool_call_id: ToolCallId
     """Tool call whose content grows."""
     content: ToolCallContent
-    """Comes after what the call has produced so far."""
+    """Appended to the content of the call."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2384,7 +2354,7 @@ class ToolCallContentChunk(AcpStruct, tag_field="sessionUpdate", tag="tool_call_
 class SessionUpdateToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
     """First report of a tool call, or changes to it.
 
-    Absent fields stay as they are, null clears them and values replace them, collections as a whole.
+    Absent fields stay unchanged, null clears them, and values replace them; collections are replaced whole.
     [#/$defs/SessionUpdate/anyOf/8]
     """
 
@@ -2395,7 +2365,7 @@ class TerminalOutput(AcpStruct):
     """All output of a terminal, in place of what was sent of it before. [#/$defs/TerminalOutput]"""
 
     data: Base64
-    """Bytes of the whole output in base64."""
+    """The whole output, base64-encoded."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2407,9 +2377,9 @@ class TerminalExitStatus(AcpStruct):
     """
 
     exit_code: OrDefault[UInt32 | None] = None
-    """Status with which the process exited; null or absent when unknown."""
+    """Status with which the process exited; null or absent if unknown."""
     signal: OrDefault[str | None] = None
-    """Signal that ended the process, by the name that its platform uses, such as `SIGTERM`; null or absent when
+    """Signal that ended the process, by the name that its platform uses, such as `SIGTERM`; null or absent if
     unknown.
     """
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2419,36 +2389,33 @@ class TerminalExitStatus(AcpStruct):
 class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"):
     """First report of a terminal that the agent runs, or changes to it.
 
-    Absent fields stay as they are, null clears them and values replace them; for an id that is new, what is absent
-    is unknown. [#/$defs/TerminalUpdate]
+    Absent fields stay unchanged, null clears them, and values replace them; for a new id, what is absent is
+    unknown. [#/$defs/TerminalUpdate]
     """
 
     session_update: ClassVar[Literal["terminal_update"]] = "terminal_update"
     terminal_id: TerminalId
-    """Chosen by the agent; all updates and chunks of the same terminal carry it."""
+    """Terminal id, chosen by the agent. All updates and chunks of the terminal carry it."""
     command: OrDefault[str | None | UnsetType] = UNSET
-    """Command that the terminal runs; null clears it, and when absent it stays as it is."""
+    """Command that the terminal runs; null clears it, absent leaves it unchanged."""
     cwd: OrDefault[AbsolutePath | None | UnsetType] = UNSET
-    """Absolute path in which the command runs; null clears it, and when absent it stays as it is."""
+    """Absolute path in which the command runs; null clears it, absent leaves it unchanged."""
     output: OrDefault[TerminalOutput | None | UnsetType] = UNSET
-    """Replaces all output, earlier chunks included; null clears it, and when absent it stays as it is."""
+    """Replaces all output, earlier chunks included; null clears it, absent leaves it unchanged."""
     exit_status: OrDefault[TerminalExitStatus | None | UnsetType] = UNSET
-    """A value says that the command has ended; null takes that back, and when absent it stays as it is."""
+    """A value says that the command has ended; null revokes that, absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
-    """Replaces the extra data of the terminal. Null clears it; when absent, it stays as it is."""
+    """Replaces the metadata of the terminal. Null clears it; absent leaves it unchanged."""
 
 
 class TerminalOutputChunk(AcpStruct, tag_field="sessionUpdate", tag="terminal_output_chunk"):
-    """The next bytes of what a terminal puts out. [#/$defs/TerminalOutputChunk]"""
+    """The next bytes of a terminal's output. [#/$defs/TerminalOutputChunk]"""
 
     session_update: ClassVar[Literal["terminal_output_chunk"]] = "terminal_output_chunk"
     terminal_id: TerminalId
     """Terminal whose output grows."""
     data: Base64
-    """Bytes that come after the output so far, in base64.
-
-    Each chunk is encoded by itself, so decode before joining.
-    """
+    """Bytes to append to the output, base64-encoded. Each chunk is encoded separately, so decode before joining."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2462,7 +2429,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     size: UInt64
     """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None] = None
-    """Sum of all costs of the session; null or absent when unknown."""
+    """Sum of all costs of the session; null or absent if unknown."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
 
@@ -2524,7 +2491,7 @@ SessionUpdate: TypeAlias = Open[
     | UsageUpdate,
     SessionUpdateOther,
 ]
-"""Something that happened in a session, told apart by `sessionUpdate`. [#/$defs/SessionUpdate]"""
+"""Something that happened in a session, distinguished by `sessionUpdate`. [#/$defs/SessionUpdate]"""
 
 
 class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
@@ -2532,7 +2499,7 @@ class SetSessionConfigOptionRequestId(AcpStruct, tag_field="type", tag="id"):
 
     type: ClassVar[Literal["id"]] = "id"
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2546,7 +2513,7 @@ class SetSessionConfigOptionRequestBoolean(AcpStruct, tag_field="type", tag="boo
 
     type: ClassVar[Literal["boolean"]] = "boolean"
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2570,7 +2537,7 @@ class SetSessionConfigOptionRequestOther(
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     config_id: SessionConfigId
     """Setting to change, one of the session's `configOptions`."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2624,22 +2591,22 @@ class StateUpdateOther(
 
 
 StateUpdate: TypeAlias = Open[RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate, StateUpdateOther]
-"""What the agent's work in the foreground has come to, told apart by `state`.
+"""What the agent's work in the foreground has come to, distinguished by `state`.
 
-Work in the background may go on while the state is `idle`; updates that it sends leave the state as it is.
+Work in the background may go on while the state is `idle`; updates that it sends leave the state unchanged.
 [#/$defs/StateUpdate]
 """
 
 
 class UpdateSessionNotification(AcpStruct):
-    """Tells the client what happens in a session, at any time while the session exists.
+    """Reports what happens in a session, at any time while the session exists.
 
     Clients accept it after `session/cancel` too, as last updates may come before the agent reports that it is idle.
     [#/$defs/UpdateSessionNotification]
     """
 
     session_id: SessionId
-    """Session concerned, by the id that the agent gave it."""
+    """Id of the session."""
     update: SessionUpdate
     """What happened, to be added to what the client shows."""
     meta: OrDefault[dict[str, Any] | None] = None

@@ -220,30 +220,33 @@ class Agent(UnknownMethods):
         """Called once the connection has closed, to release what belongs to it."""
 
     async def auth_login(self, params: LoginAuthRequest, /) -> LoginAuthResponse:
-        """Signs the user in with a method that the agent offered in its answer to `initialize`. [auth/login]"""
+        """Signs the user in with a method that the agent offered in its response to `initialize`. [auth/login]"""
         raise MethodNotFound(data="auth/login")
 
     async def auth_logout(self, params: LogoutAuthRequest, /) -> LogoutAuthResponse:
-        """Signs the user out, so that whatever needs authentication needs it anew. [auth/logout]"""
+        """Signs the user out; operations that need authentication then need it again. [auth/logout]"""
         raise MethodNotFound(data="auth/logout")
 
     async def document_did_change(self, params: DidChangeDocumentNotification, /) -> None:
-        """Tells the agent how the text of an open document has changed. [document/didChange]"""
+        """Notifies the agent of changes to the text of an open document. [document/didChange]"""
 
     async def document_did_close(self, params: DidCloseDocumentNotification, /) -> None:
-        """Tells the agent that the user closed a document. [document/didClose]"""
+        """Notifies the agent that the user closed a document. [document/didClose]"""
 
     async def document_did_focus(self, params: DidFocusDocumentNotification, /) -> None:
-        """Tells the agent which document the user has turned to. [document/didFocus]"""
+        """Notifies the agent of the document that now has the focus. [document/didFocus]"""
 
     async def document_did_open(self, params: DidOpenDocumentNotification, /) -> None:
-        """Tells the agent that the user opened a document, with its text. [document/didOpen]"""
+        """Notifies the agent that the user opened a document, with its text. [document/didOpen]"""
 
     async def document_did_save(self, params: DidSaveDocumentNotification, /) -> None:
-        """Tells the agent that a document was written to disk. [document/didSave]"""
+        """Notifies the agent that a document was written to disk. [document/didSave]"""
 
     async def initialize(self, params: InitializeRequest, /) -> InitializeResponse:
-        """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
+        """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
+
+        [initialize]
+        """
         return InitializeResponse(
             protocol_version=settled(params.protocol_version, _VERSIONS),
             capabilities=self.capabilities(),
@@ -264,14 +267,14 @@ class Agent(UnknownMethods):
         """
 
     async def nes_accept(self, params: AcceptNesNotification, /) -> None:
-        """Tells the agent that the user took a suggestion. [nes/accept]"""
+        """Notifies the agent that the user took a suggestion. [nes/accept]"""
 
     async def nes_close(self, params: CloseNesRequest, /) -> CloseNesResponse:
         """Ends a session for suggested edits and frees what it holds. [nes/close]"""
         raise MethodNotFound(data="nes/close")
 
     async def nes_reject(self, params: RejectNesNotification, /) -> None:
-        """Tells the agent that a suggestion was not taken, and perhaps why. [nes/reject]"""
+        """Notifies the agent that a suggestion was not taken, and perhaps why. [nes/reject]"""
 
     async def nes_start(self, params: StartNesRequest, /) -> StartNesResponse:
         """Starts a session for suggested edits and returns its id.
@@ -281,7 +284,7 @@ class Agent(UnknownMethods):
         raise MethodNotFound(data="nes/start")
 
     async def nes_suggest(self, params: SuggestNesRequest, /) -> SuggestNesResponse:
-        """Asks what the user might want to change next. [nes/suggest]"""
+        """Asks for edits that the user might want to make next. [nes/suggest]"""
         raise MethodNotFound(data="nes/suggest")
 
     async def providers_disable(self, params: DisableProviderRequest, /) -> DisableProviderResponse:
@@ -332,12 +335,12 @@ class Agent(UnknownMethods):
     async def session_prompt(self, params: PromptRequest, /) -> PromptResponse:
         """Sends the user's message to the agent.
 
-        The answer confirms that it was accepted; `session/update` tells what follows. [session/prompt]
+        The response confirms that it was accepted; `session/update` reports what follows. [session/prompt]
         """
         raise MethodNotFound(data="session/prompt")
 
     async def session_resume(self, params: ResumeSessionRequest, /) -> ResumeSessionResponse:
-        """Takes up an earlier session, with or without a replay of its conversation. [session/resume]"""
+        """Resumes an earlier session, with or without a replay of its conversation. [session/resume]"""
         raise MethodNotFound(data="session/resume")
 
     async def session_set_config_option(
@@ -387,7 +390,7 @@ class Client(UnknownMethods):
         """Called once the connection has closed, to release what belongs to it."""
 
     async def elicitation_complete(self, params: CompleteElicitationNotification, /) -> None:
-        """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
+        """Notifies the client that the user has completed a URL elicitation. [elicitation/complete]"""
 
     async def elicitation_create(self, params: CreateElicitationRequest, /) -> CreateElicitationResponse:
         """Asks the user for information, through a form or at a URL.
@@ -425,7 +428,7 @@ class Client(UnknownMethods):
         raise MethodNotFound(data="session/request_permission")
 
     async def session_update(self, params: UpdateSessionNotification, /) -> None:
-        """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
+        """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
         [session/update]
         """
@@ -519,14 +522,14 @@ class AgentConnection(Connection[Agent]):
         return self._rules.handshake
 
     async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
-        """Asks the side that got a request to give it up.
+        """Asks the receiver of a request to cancel it.
 
-        The request is answered all the same, with a result or the error -32800. [$/cancel_request]
+        The request still gets a response: a result or the error -32800. [$/cancel_request]
         """
         await self._notify("$/cancel_request", params, force)
 
     async def elicitation_complete(self, params: CompleteElicitationNotification, *, force: bool = False) -> None:
-        """Tells the client that the user has finished what a URL elicitation asked for. [elicitation/complete]"""
+        """Notifies the client that the user has completed a URL elicitation. [elicitation/complete]"""
         await self._notify("elicitation/complete", params, force)
 
     async def elicitation_create(
@@ -583,7 +586,7 @@ class AgentConnection(Connection[Agent]):
         return result
 
     async def session_update(self, params: UpdateSessionNotification, *, force: bool = False) -> None:
-        """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
+        """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
         [session/update]
         """
@@ -672,48 +675,51 @@ class ClientConnection(Connection[Client]):
     async def auth_login(
         self, params: LoginAuthRequest, *, timeout: float | None = None, force: bool = False
     ) -> LoginAuthResponse:
-        """Signs the user in with a method that the agent offered in its answer to `initialize`. [auth/login]"""
+        """Signs the user in with a method that the agent offered in its response to `initialize`. [auth/login]"""
         result: LoginAuthResponse = await self.call("auth/login", params, timeout=timeout, force=force)
         return result
 
     async def auth_logout(
         self, params: LogoutAuthRequest, *, timeout: float | None = None, force: bool = False
     ) -> LogoutAuthResponse:
-        """Signs the user out, so that whatever needs authentication needs it anew. [auth/logout]"""
+        """Signs the user out; operations that need authentication then need it again. [auth/logout]"""
         result: LogoutAuthResponse = await self.call("auth/logout", params, timeout=timeout, force=force)
         return result
 
     async def cancel_request(self, params: CancelRequestNotification, *, force: bool = False) -> None:
-        """Asks the side that got a request to give it up.
+        """Asks the receiver of a request to cancel it.
 
-        The request is answered all the same, with a result or the error -32800. [$/cancel_request]
+        The request still gets a response: a result or the error -32800. [$/cancel_request]
         """
         await self._notify("$/cancel_request", params, force)
 
     async def document_did_change(self, params: DidChangeDocumentNotification, *, force: bool = False) -> None:
-        """Tells the agent how the text of an open document has changed. [document/didChange]"""
+        """Notifies the agent of changes to the text of an open document. [document/didChange]"""
         await self._notify("document/didChange", params, force)
 
     async def document_did_close(self, params: DidCloseDocumentNotification, *, force: bool = False) -> None:
-        """Tells the agent that the user closed a document. [document/didClose]"""
+        """Notifies the agent that the user closed a document. [document/didClose]"""
         await self._notify("document/didClose", params, force)
 
     async def document_did_focus(self, params: DidFocusDocumentNotification, *, force: bool = False) -> None:
-        """Tells the agent which document the user has turned to. [document/didFocus]"""
+        """Notifies the agent of the document that now has the focus. [document/didFocus]"""
         await self._notify("document/didFocus", params, force)
 
     async def document_did_open(self, params: DidOpenDocumentNotification, *, force: bool = False) -> None:
-        """Tells the agent that the user opened a document, with its text. [document/didOpen]"""
+        """Notifies the agent that the user opened a document, with its text. [document/didOpen]"""
         await self._notify("document/didOpen", params, force)
 
     async def document_did_save(self, params: DidSaveDocumentNotification, *, force: bool = False) -> None:
-        """Tells the agent that a document was written to disk. [document/didSave]"""
+        """Notifies the agent that a document was written to disk. [document/didSave]"""
         await self._notify("document/didSave", params, force)
 
     async def initialize(
         self, params: InitializeRequest, *, timeout: float | None = None, force: bool = False
     ) -> InitializeResponse:
-        """Opens the connection: both sides settle the protocol version and tell what they can do. [initialize]"""
+        """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
+
+        [initialize]
+        """
         result: InitializeResponse = await self.call("initialize", params, timeout=timeout, force=force)
         return result
 
@@ -735,7 +741,7 @@ class ClientConnection(Connection[Client]):
         await self._notify("mcp/message", params, force)
 
     async def nes_accept(self, params: AcceptNesNotification, *, force: bool = False) -> None:
-        """Tells the agent that the user took a suggestion. [nes/accept]"""
+        """Notifies the agent that the user took a suggestion. [nes/accept]"""
         await self._notify("nes/accept", params, force)
 
     async def nes_close(
@@ -746,7 +752,7 @@ class ClientConnection(Connection[Client]):
         return result
 
     async def nes_reject(self, params: RejectNesNotification, *, force: bool = False) -> None:
-        """Tells the agent that a suggestion was not taken, and perhaps why. [nes/reject]"""
+        """Notifies the agent that a suggestion was not taken, and perhaps why. [nes/reject]"""
         await self._notify("nes/reject", params, force)
 
     async def nes_start(
@@ -762,7 +768,7 @@ class ClientConnection(Connection[Client]):
     async def nes_suggest(
         self, params: SuggestNesRequest, *, timeout: float | None = None, force: bool = False
     ) -> SuggestNesResponse:
-        """Asks what the user might want to change next. [nes/suggest]"""
+        """Asks for edits that the user might want to make next. [nes/suggest]"""
         result: SuggestNesResponse = await self.call("nes/suggest", params, timeout=timeout, force=force)
         return result
 
@@ -841,7 +847,7 @@ class ClientConnection(Connection[Client]):
     ) -> PromptResponse:
         """Sends the user's message to the agent.
 
-        The answer confirms that it was accepted; `session/update` tells what follows. [session/prompt]
+        The response confirms that it was accepted; `session/update` reports what follows. [session/prompt]
         """
         result: PromptResponse = await self.call("session/prompt", params, timeout=timeout, force=force)
         return result
@@ -849,7 +855,7 @@ class ClientConnection(Connection[Client]):
     async def session_resume(
         self, params: ResumeSessionRequest, *, timeout: float | None = None, force: bool = False
     ) -> ResumeSessionResponse:
-        """Takes up an earlier session, with or without a replay of its conversation. [session/resume]"""
+        """Resumes an earlier session, with or without a replay of its conversation. [session/resume]"""
         result: ResumeSessionResponse = await self.call("session/resume", params, timeout=timeout, force=force)
         return result
 

@@ -12,12 +12,12 @@ from .._enums import OpenInt32Enum, OpenStrEnum
 AbsolutePath = NewType("AbsolutePath", str)
 """An absolute path in the file system.
 
-Readers take any text, so whoever uses it has to check it. [#/$defs/AbsolutePath]
+Readers accept any string, so code that uses it must validate it. [#/$defs/AbsolutePath]
 """
 
 
 AuthMethodId = NewType("AuthMethodId", str)
-"""Names a way to sign in; an opaque text chosen by the agent.
+"""Identifies a way to sign in; an opaque string chosen by the agent.
 
 Clients compare it for equality and send it back in `auth/login`, where the method allows that.
 [#/$defs/AuthMethodId]
@@ -25,14 +25,14 @@ Clients compare it for equality and send it back in `auth/login`, where the meth
 
 
 CompactionId = NewType("CompactionId", str)
-"""Names one compaction of a session's context; an opaque text chosen by the agent. [#/$defs/CompactionId]"""
+"""Identifies one compaction of a session's context; an opaque string chosen by the agent. [#/$defs/CompactionId]"""
 
 
 class CompactionStatus(OpenStrEnum):
-    """How far a compaction has come.
+    """Status of a compaction.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/CompactionStatus]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/CompactionStatus]
     """
 
     IN_PROGRESS = "in_progress"
@@ -48,8 +48,8 @@ class CompactionStatus(OpenStrEnum):
 class DiffFileType(OpenStrEnum):
     """What kind of file a change is about.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/DiffFileType]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/DiffFileType]
     """
 
     TEXT = "text"
@@ -65,8 +65,8 @@ class DiffFileType(OpenStrEnum):
 class DiffPatchFormat(OpenStrEnum):
     """How the text of a patch is written.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/DiffPatchFormat]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/DiffPatchFormat]
     """
 
     GIT_PATCH = "git_patch"
@@ -77,9 +77,9 @@ class DiffPatchFormat(OpenStrEnum):
 
 
 ElicitationId = NewType("ElicitationId", str)
-"""Names an elicitation by URL; an opaque text chosen by the agent.
+"""Identifies a URL elicitation; an opaque string chosen by the agent.
 
-It ties a later `elicitation/complete` to the question that was asked. [#/$defs/ElicitationId]
+It links a later `elicitation/complete` to the elicitation. [#/$defs/ElicitationId]
 """
 
 
@@ -93,18 +93,17 @@ class ElicitationSchemaType(StrEnum):
 class ErrorCode(OpenInt32Enum):
     """What kind of failure an error is.
 
-    JSON-RPC and this protocol define the values below; any other 32-bit integer is kept as it is.
-    [#/$defs/ErrorCode]
+    JSON-RPC and this protocol define the values below; any other 32-bit integer is kept. [#/$defs/ErrorCode]
     """
 
     PARSE_ERROR = -32700
-    """The text received is not JSON."""
+    """The received text is not valid JSON."""
     INVALID_REQUEST = -32600
-    """The JSON received is not a valid message."""
+    """The received JSON is not a valid message."""
     METHOD_NOT_FOUND = -32601
     """The receiver does not know the method or does not offer it."""
     INVALID_PARAMS = -32602
-    """The params are missing or do not fit the method."""
+    """The params are missing or are invalid for the method."""
     INTERNAL_ERROR = -32603
     """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
@@ -121,8 +120,8 @@ class ErrorCode(OpenInt32Enum):
 class IconTheme(OpenStrEnum):
     """Background that an icon is made for.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/IconTheme]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/IconTheme]
     """
 
     LIGHT = "light"
@@ -151,14 +150,14 @@ class LlmProtocol(OpenStrEnum):
 
 
 McpConnectionId = NewType("McpConnectionId", str)
-"""Names an open connection to an MCP server; an opaque text chosen by the client.
+"""Identifies an open connection to an MCP server; an opaque string chosen by the client.
 
-The agent gets it from the answer to `mcp/connect`. [#/$defs/McpConnectionId]
+The agent gets it from the response to `mcp/connect`. [#/$defs/McpConnectionId]
 """
 
 
 McpServerAcpId = NewType("McpServerAcpId", str)
-"""Names an MCP server that is reached over ACP; an opaque text chosen by the server's side.
+"""Identifies an MCP server that is reached over ACP; an opaque string chosen by the side that provides the server.
 
 The agent hands it to `mcp/connect`, so that the connection gets to the right server. [#/$defs/McpServerAcpId]
 """
@@ -167,12 +166,12 @@ The agent hands it to `mcp/connect`, so that the connection gets to the right se
 MediaType = NewType("MediaType", str)
 """An Internet media type, such as `text/plain`.
 
-Readers take any text, so whoever uses it has to check it. [#/$defs/MediaType]
+Readers accept any string, so code that uses it must validate it. [#/$defs/MediaType]
 """
 
 
 MessageId = NewType("MessageId", str)
-"""Names one message of a session; an opaque text chosen by the agent.
+"""Identifies one message of a session; an opaque string chosen by the agent.
 
 Updates and chunks with the same id are about the same message. [#/$defs/MessageId]
 """
@@ -181,8 +180,8 @@ Updates and chunks with the same id are about the same message. [#/$defs/Message
 class NesDiagnosticSeverity(OpenStrEnum):
     """How serious a diagnostic of the editor is.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/NesDiagnosticSeverity]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/NesDiagnosticSeverity]
     """
 
     ERROR = "error"
@@ -198,22 +197,22 @@ class NesDiagnosticSeverity(OpenStrEnum):
 class NesRejectReason(OpenStrEnum):
     """Why a suggested edit was not taken.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/NesRejectReason]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/NesRejectReason]
     """
 
     REJECTED = "rejected"
-    """The user turned it down."""
+    """The user rejected it."""
     IGNORED = "ignored"
-    """It was on display, and the user worked on without any reaction to it."""
+    """It was shown, and the user continued without reacting to it."""
     REPLACED = "replaced"
-    """A newer suggestion took its place."""
+    """A newer suggestion replaced it."""
     CANCELLED = "cancelled"
-    """The client gave up asking before the suggestion arrived."""
+    """The client canceled the request before the suggestion arrived."""
 
 
 NesSuggestionId = NewType("NesSuggestionId", str)
-"""Names one suggested edit; an opaque text chosen by the agent.
+"""Identifies one suggested edit; an opaque string chosen by the agent.
 
 Clients send it back in `nes/accept` or `nes/reject`. [#/$defs/NesSuggestionId]
 """
@@ -222,8 +221,8 @@ Clients send it back in `nes/accept` or `nes/reject`. [#/$defs/NesSuggestionId]
 class NesTriggerKind(OpenStrEnum):
     """What made the client ask for a suggestion.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/NesTriggerKind]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/NesTriggerKind]
     """
 
     AUTOMATIC = "automatic"
@@ -237,8 +236,8 @@ class NesTriggerKind(OpenStrEnum):
 class NoticeSeverity(OpenStrEnum):
     """How serious a notice is, as a hint for display.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/NoticeSeverity]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/NoticeSeverity]
     """
 
     INFO = "info"
@@ -250,14 +249,17 @@ class NoticeSeverity(OpenStrEnum):
 
 
 PermissionOptionId = NewType("PermissionOptionId", str)
-"""Names one answer to a permission request; an opaque text chosen by the agent. [#/$defs/PermissionOptionId]"""
+"""Identifies one answer to a permission request; an opaque string chosen by the agent.
+
+[#/$defs/PermissionOptionId]
+"""
 
 
 class PermissionOptionKind(OpenStrEnum):
-    """What an answer to a permission request amounts to; clients pick icons and layout by it.
+    """Meaning of an answer to a permission request; clients choose icons and layout by it.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/PermissionOptionKind]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/PermissionOptionKind]
     """
 
     ALLOW_ONCE = "allow_once"
@@ -271,25 +273,25 @@ class PermissionOptionKind(OpenStrEnum):
 
 
 class PlanEntryPriority(OpenStrEnum):
-    """How much a plan entry matters to the goal as a whole.
+    """Importance of a plan entry for the overall goal.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/PlanEntryPriority]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/PlanEntryPriority]
     """
 
     HIGH = "high"
     """The goal cannot be reached without it."""
     MEDIUM = "medium"
-    """It matters, but the goal does not hang on it."""
+    """Important, but the goal can be reached without it."""
     LOW = "low"
     """It would be good to have and may be left out."""
 
 
 class PlanEntryStatus(OpenStrEnum):
-    """How far the work on a plan entry has come.
+    """Status of a plan entry.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/PlanEntryStatus]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/PlanEntryStatus]
     """
 
     PENDING = "pending"
@@ -303,7 +305,7 @@ class PlanEntryStatus(OpenStrEnum):
 
 
 PlanId = NewType("PlanId", str)
-"""Names one plan of a session; an opaque text chosen by the agent. [#/$defs/PlanId]"""
+"""Identifies one plan of a session; an opaque string chosen by the agent. [#/$defs/PlanId]"""
 
 
 class PositionEncodingKind(StrEnum):
@@ -322,7 +324,7 @@ class PositionEncodingKind(StrEnum):
 
 
 ProviderId = NewType("ProviderId", str)
-"""Names a provider of language models that clients may configure; an opaque text chosen by the agent.
+"""Identifies a provider of language models that clients may configure; an opaque string chosen by the agent.
 
 [#/$defs/ProviderId]
 """
@@ -331,8 +333,8 @@ ProviderId = NewType("ProviderId", str)
 class Role(OpenStrEnum):
     """A side of the conversation, used to say for whom content is meant.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/Role]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/Role]
     """
 
     ASSISTANT = "assistant"
@@ -342,14 +344,14 @@ class Role(OpenStrEnum):
 
 
 SessionConfigGroupId = NewType("SessionConfigGroupId", str)
-"""Names a group of values within a select option; an opaque text chosen by the agent.
+"""Identifies a group of values within a select option; an opaque string chosen by the agent.
 
 [#/$defs/SessionConfigGroupId]
 """
 
 
 SessionConfigId = NewType("SessionConfigId", str)
-"""Names a configuration option of a session; an opaque text chosen by the agent.
+"""Identifies a configuration option of a session; an opaque string chosen by the agent.
 
 Clients send it back in `session/set_config_option`. [#/$defs/SessionConfigId]
 """
@@ -373,32 +375,32 @@ class SessionConfigOptionCategory(OpenStrEnum):
 
 
 SessionConfigValueId = NewType("SessionConfigValueId", str)
-"""Names one value of a select option; an opaque text chosen by the agent. [#/$defs/SessionConfigValueId]"""
+"""Identifies one value of a select option; an opaque string chosen by the agent. [#/$defs/SessionConfigValueId]"""
 
 
 SessionId = NewType("SessionId", str)
-"""Names a conversation between client and agent; an opaque text chosen by the agent.
+"""Identifies a conversation between client and agent; an opaque string chosen by the agent.
 
 Each session has a context and a history of its own, so one connection can carry several. [#/$defs/SessionId]
 """
 
 
 SessionListCursor = NewType("SessionListCursor", str)
-"""Marks the place at which the next page of sessions begins; an opaque text chosen by the agent.
+"""Marks the place at which the next page of sessions begins; an opaque string chosen by the agent.
 
 Clients send it back unchanged. [#/$defs/SessionListCursor]
 """
 
 
 class StopReason(OpenStrEnum):
-    """Why the agent's work is over, told along with the state `idle`.
+    """Why the agent's work is over, sent with the state `idle`.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/StopReason]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/StopReason]
     """
 
     END_TURN = "end_turn"
-    """The agent has finished what it had to do."""
+    """The agent finished its work."""
     MAX_TOKENS = "max_tokens"
     """A limit on tokens cut the work short."""
     MAX_TURN_REQUESTS = "max_turn_requests"
@@ -418,8 +420,8 @@ class StopReason(OpenStrEnum):
 class StringFormat(OpenStrEnum):
     """A well-known form that a text entered by the user should have.
 
-    Unknown values are kept as they are; whoever does not know one takes it for a remark and does not refuse the
-    form because of it. [#/$defs/StringFormat]
+    Unknown values are kept; a client that does not know one treats it as a hint and still accepts the form.
+    [#/$defs/StringFormat]
     """
 
     EMAIL = "email"
@@ -433,7 +435,7 @@ class StringFormat(OpenStrEnum):
 
 
 TerminalId = NewType("TerminalId", str)
-"""Names a terminal that the agent runs; an opaque text chosen by the agent.
+"""Identifies a terminal that the agent runs; an opaque string chosen by the agent.
 
 It is unique within the session, and clients can do no more than show the terminal. [#/$defs/TerminalId]
 """
@@ -449,14 +451,17 @@ class TextDocumentSyncKind(StrEnum):
 
 
 ToolCallId = NewType("ToolCallId", str)
-"""Names a tool call; an opaque text chosen by the agent and unique within the session. [#/$defs/ToolCallId]"""
+"""Identifies a tool call; an opaque string chosen by the agent and unique within the session.
+
+[#/$defs/ToolCallId]
+"""
 
 
 class ToolCallStatus(OpenStrEnum):
-    """How far a tool call has come.
+    """Status of a tool call.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/ToolCallStatus]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/ToolCallStatus]
     """
 
     PENDING = "pending"
@@ -474,27 +479,27 @@ class ToolCallStatus(OpenStrEnum):
 class ToolKind(OpenStrEnum):
     """Broad class of what a tool does; clients choose icons and the form of display by it.
 
-    Unknown values are kept as they are: those with a leading underscore are private extensions, others are reserved
-    for later versions of the protocol. [#/$defs/ToolKind]
+    Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
+    versions of the protocol. [#/$defs/ToolKind]
     """
 
     READ = "read"
-    """Looks at files or other data."""
+    """Reads files or other data."""
     EDIT = "edit"
-    """Changes what files contain."""
+    """Changes the content of files."""
     DELETE = "delete"
-    """Gets rid of files or other data."""
+    """Deletes files or other data."""
     MOVE = "move"
-    """Gives files another name or place."""
+    """Moves or renames files."""
     SEARCH = "search"
-    """Looks for something, such as a text in files."""
+    """Searches for something, such as text in files."""
     EXECUTE = "execute"
     """Runs a command or a piece of code."""
     THINK = "think"
-    """Reasons or plans without any effect outside."""
+    """Reasons or plans, without external effects."""
     FETCH = "fetch"
-    """Gets data from outside, such as a page of the web."""
+    """Fetches external data, such as a web page."""
     SWITCH_MODE = "switch_mode"
-    """Puts the session into another mode."""
+    """Changes the mode of the session."""
     OTHER = "other"
     """Anything else; the default where no kind is given."""

@@ -138,16 +138,16 @@ class ExtensionNotification(Notification):
 
 
 class AcceptNesNotificationMessage(Notification, tag_field="method", tag="nes/accept"):
-    """Tells the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
+    """Notifies the agent that the user took a suggestion. [#/$defs/AcceptNesNotification]"""
 
     method: ClassVar[Literal["nes/accept"]] = "nes/accept"
     params: AcceptNesNotification
 
 
 class CancelRequestNotificationMessage(Notification, tag_field="method", tag="$/cancel_request"):
-    """Asks the side that got a request to give it up.
+    """Asks the receiver of a request to cancel it.
 
-    The request is answered all the same, with a result or the error -32800. [#/$defs/CancelRequestNotification]
+    The request still gets a response: a result or the error -32800. [#/$defs/CancelRequestNotification]
     """
 
     method: ClassVar[Literal["$/cancel_request"]] = "$/cancel_request"
@@ -180,7 +180,7 @@ class CloseSessionRequestMessage(Request, tag_field="method", tag="session/close
 
 
 class CompleteElicitationNotificationMessage(Notification, tag_field="method", tag="elicitation/complete"):
-    """Tells the client that the user has finished what a URL elicitation asked for.
+    """Notifies the client that the user has completed a URL elicitation.
 
     [#/$defs/CompleteElicitationNotification]
     """
@@ -214,35 +214,35 @@ class DeleteSessionRequestMessage(Request, tag_field="method", tag="session/dele
 
 
 class DidChangeDocumentNotificationMessage(Notification, tag_field="method", tag="document/didChange"):
-    """Tells the agent how the text of an open document has changed. [#/$defs/DidChangeDocumentNotification]"""
+    """Notifies the agent of changes to the text of an open document. [#/$defs/DidChangeDocumentNotification]"""
 
     method: ClassVar[Literal["document/didChange"]] = "document/didChange"
     params: DidChangeDocumentNotification
 
 
 class DidCloseDocumentNotificationMessage(Notification, tag_field="method", tag="document/didClose"):
-    """Tells the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
+    """Notifies the agent that the user closed a document. [#/$defs/DidCloseDocumentNotification]"""
 
     method: ClassVar[Literal["document/didClose"]] = "document/didClose"
     params: DidCloseDocumentNotification
 
 
 class DidFocusDocumentNotificationMessage(Notification, tag_field="method", tag="document/didFocus"):
-    """Tells the agent which document the user has turned to. [#/$defs/DidFocusDocumentNotification]"""
+    """Notifies the agent of the document that now has the focus. [#/$defs/DidFocusDocumentNotification]"""
 
     method: ClassVar[Literal["document/didFocus"]] = "document/didFocus"
     params: DidFocusDocumentNotification
 
 
 class DidOpenDocumentNotificationMessage(Notification, tag_field="method", tag="document/didOpen"):
-    """Tells the agent that the user opened a document, with its text. [#/$defs/DidOpenDocumentNotification]"""
+    """Notifies the agent that the user opened a document, with its text. [#/$defs/DidOpenDocumentNotification]"""
 
     method: ClassVar[Literal["document/didOpen"]] = "document/didOpen"
     params: DidOpenDocumentNotification
 
 
 class DidSaveDocumentNotificationMessage(Notification, tag_field="method", tag="document/didSave"):
-    """Tells the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
+    """Notifies the agent that a document was written to disk. [#/$defs/DidSaveDocumentNotification]"""
 
     method: ClassVar[Literal["document/didSave"]] = "document/didSave"
     params: DidSaveDocumentNotification
@@ -273,7 +273,7 @@ class ForkSessionRequestMessage(Request, tag_field="method", tag="session/fork")
 
 
 class InitializeRequestMessage(Request, tag_field="method", tag="initialize"):
-    """Opens the connection: both sides settle the protocol version and tell what they can do.
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities.
 
     [#/$defs/InitializeRequest]
     """
@@ -300,7 +300,7 @@ class ListSessionsRequestMessage(Request, tag_field="method", tag="session/list"
 
 
 class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
-    """Signs the user in with a method that the agent offered in its answer to `initialize`.
+    """Signs the user in with a method that the agent offered in its response to `initialize`.
 
     [#/$defs/LoginAuthRequest]
     """
@@ -310,7 +310,7 @@ class LoginAuthRequestMessage(Request, tag_field="method", tag="auth/login"):
 
 
 class LogoutAuthRequestMessage(Request, tag_field="method", tag="auth/logout"):
-    """Signs the user out, so that whatever needs authentication needs it anew. [#/$defs/LogoutAuthRequest]"""
+    """Signs the user out; operations that need authentication then need it again. [#/$defs/LogoutAuthRequest]"""
 
     method: ClassVar[Literal["auth/logout"]] = "auth/logout"
     params: LogoutAuthRequest
@@ -349,7 +349,7 @@ class NewSessionRequestMessage(Request, tag_field="method", tag="session/new"):
 class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
     """Sends the user's message to the agent.
 
-    The answer confirms that it was accepted; `session/update` tells what follows. [#/$defs/PromptRequest]
+    The response confirms that it was accepted; `session/update` reports what follows. [#/$defs/PromptRequest]
     """
 
     method: ClassVar[Literal["session/prompt"]] = "session/prompt"
@@ -357,7 +357,7 @@ class PromptRequestMessage(Request, tag_field="method", tag="session/prompt"):
 
 
 class RejectNesNotificationMessage(Notification, tag_field="method", tag="nes/reject"):
-    """Tells the agent that a suggestion was not taken, and perhaps why. [#/$defs/RejectNesNotification]"""
+    """Notifies the agent that a suggestion was not taken, and perhaps why. [#/$defs/RejectNesNotification]"""
 
     method: ClassVar[Literal["nes/reject"]] = "nes/reject"
     params: RejectNesNotification
@@ -374,7 +374,7 @@ class RequestPermissionRequestMessage(Request, tag_field="method", tag="session/
 
 
 class ResumeSessionRequestMessage(Request, tag_field="method", tag="session/resume"):
-    """Takes up an earlier session, with or without a replay of its conversation. [#/$defs/ResumeSessionRequest]"""
+    """Resumes an earlier session, with or without a replay of its conversation. [#/$defs/ResumeSessionRequest]"""
 
     method: ClassVar[Literal["session/resume"]] = "session/resume"
     params: ResumeSessionRequest
@@ -405,14 +405,14 @@ class StartNesRequestMessage(Request, tag_field="method", tag="nes/start"):
 
 
 class SuggestNesRequestMessage(Request, tag_field="method", tag="nes/suggest"):
-    """Asks what the user might want to change next. [#/$defs/SuggestNesRequest]"""
+    """Asks for edits that the user might want to make next. [#/$defs/SuggestNesRequest]"""
 
     method: ClassVar[Literal["nes/suggest"]] = "nes/suggest"
     params: SuggestNesRequest
 
 
 class UpdateSessionNotificationMessage(Notification, tag_field="method", tag="session/update"):
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on.
+    """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on.
 
     [#/$defs/UpdateSessionNotification]
     """
@@ -425,7 +425,7 @@ AgentNotification: TypeAlias = Routed[
     UpdateSessionNotificationMessage | CompleteElicitationNotificationMessage | MessageMcpNotificationMessage,
     ExtensionNotification,
 ]
-"""Any notification that an agent sends to a client, told apart by `method`. [#/$defs/AgentNotification]"""
+"""Any notification that an agent sends to a client, distinguished by `method`. [#/$defs/AgentNotification]"""
 
 AgentRequest: TypeAlias = Routed[
     RequestPermissionRequestMessage
@@ -435,12 +435,12 @@ AgentRequest: TypeAlias = Routed[
     | DisconnectMcpRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that an agent makes to a client, told apart by `method`. [#/$defs/AgentRequest]"""
+"""Any request that an agent makes to a client, distinguished by `method`. [#/$defs/AgentRequest]"""
 
 AgentResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""An agent's answer to a client's request: a result or an error.
+"""An agent's response to a client's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/AgentResponse]
 """
 
@@ -456,7 +456,7 @@ ClientNotification: TypeAlias = Routed[
     | MessageMcpNotificationMessage,
     ExtensionNotification,
 ]
-"""Any notification that a client sends to an agent, told apart by `method`. [#/$defs/ClientNotification]"""
+"""Any notification that a client sends to an agent, distinguished by `method`. [#/$defs/ClientNotification]"""
 
 ClientRequest: TypeAlias = Routed[
     InitializeRequestMessage
@@ -479,12 +479,12 @@ ClientRequest: TypeAlias = Routed[
     | MessageMcpRequestMessage,
     ExtensionRequest,
 ]
-"""Any request that a client makes to an agent, told apart by `method`. [#/$defs/ClientRequest]"""
+"""Any request that a client makes to an agent, distinguished by `method`. [#/$defs/ClientRequest]"""
 
 ClientResponse: TypeAlias = Untagged[Response | ErrorResponse]
-"""A client's answer to an agent's request: a result or an error.
+"""A client's response to an agent's request: a result or an error.
 
-The type of the result follows from the method of the request, which the answer does not repeat.
+The type of the result follows from the method of the request, which the response does not repeat.
 [#/$defs/ClientResponse]
 """
 
@@ -545,33 +545,33 @@ class AgentMethod(StrEnum):
     """Methods that an agent handles."""
 
     AUTH_LOGIN = "auth/login"
-    """Signs the user in with a method that the agent offered in its answer to `initialize`."""
+    """Signs the user in with a method that the agent offered in its response to `initialize`."""
     AUTH_LOGOUT = "auth/logout"
-    """Signs the user out, so that whatever needs authentication needs it anew."""
+    """Signs the user out; operations that need authentication then need it again."""
     DOCUMENT_DID_CHANGE = "document/didChange"
-    """Tells the agent how the text of an open document has changed."""
+    """Notifies the agent of changes to the text of an open document."""
     DOCUMENT_DID_CLOSE = "document/didClose"
-    """Tells the agent that the user closed a document."""
+    """Notifies the agent that the user closed a document."""
     DOCUMENT_DID_FOCUS = "document/didFocus"
-    """Tells the agent which document the user has turned to."""
+    """Notifies the agent of the document that now has the focus."""
     DOCUMENT_DID_OPEN = "document/didOpen"
-    """Tells the agent that the user opened a document, with its text."""
+    """Notifies the agent that the user opened a document, with its text."""
     DOCUMENT_DID_SAVE = "document/didSave"
-    """Tells the agent that a document was written to disk."""
+    """Notifies the agent that a document was written to disk."""
     INITIALIZE = "initialize"
-    """Opens the connection: both sides settle the protocol version and tell what they can do."""
+    """Opens the connection: both sides negotiate the protocol version and exchange capabilities."""
     MCP_MESSAGE = "mcp/message"
     """Carries one message of MCP in either direction: a request with its result, or a notification."""
     NES_ACCEPT = "nes/accept"
-    """Tells the agent that the user took a suggestion."""
+    """Notifies the agent that the user took a suggestion."""
     NES_CLOSE = "nes/close"
     """Ends a session for suggested edits and frees what it holds."""
     NES_REJECT = "nes/reject"
-    """Tells the agent that a suggestion was not taken, and perhaps why."""
+    """Notifies the agent that a suggestion was not taken, and perhaps why."""
     NES_START = "nes/start"
     """Starts a session for suggested edits and returns its id. Needs the agent's `nes` capability."""
     NES_SUGGEST = "nes/suggest"
-    """Asks what the user might want to change next."""
+    """Asks for edits that the user might want to make next."""
     PROVIDERS_DISABLE = "providers/disable"
     """Switches off a provider of language models that is not required."""
     PROVIDERS_LIST = "providers/list"
@@ -597,10 +597,10 @@ class AgentMethod(StrEnum):
     SESSION_PROMPT = "session/prompt"
     """Sends the user's message to the agent.
 
-    The answer confirms that it was accepted; `session/update` tells what follows.
+    The response confirms that it was accepted; `session/update` reports what follows.
     """
     SESSION_RESUME = "session/resume"
-    """Takes up an earlier session, with or without a replay of its conversation."""
+    """Resumes an earlier session, with or without a replay of its conversation."""
     SESSION_SET_CONFIG_OPTION = "session/set_config_option"
     """Changes one setting of a session and returns all of them."""
 
@@ -609,7 +609,7 @@ class ClientMethod(StrEnum):
     """Methods that a client handles."""
 
     ELICITATION_COMPLETE = "elicitation/complete"
-    """Tells the client that the user has finished what a URL elicitation asked for."""
+    """Notifies the client that the user has completed a URL elicitation."""
     ELICITATION_CREATE = "elicitation/create"
     """Asks the user for information, through a form or at a URL. Needs the client's `elicitation` capability."""
     MCP_CONNECT = "mcp/connect"
@@ -621,7 +621,7 @@ class ClientMethod(StrEnum):
     SESSION_REQUEST_PERMISSION = "session/request_permission"
     """Asks the user whether the agent may do something, such as make a tool call."""
     SESSION_UPDATE = "session/update"
-    """Tells the client what happens in a session: messages, tool calls, terminals, plans, how work goes on."""
+    """Reports what happens in a session: messages, tool calls, terminals, plans, how work goes on."""
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
