@@ -41,17 +41,17 @@ test: check ## Run the checks and all tests.
 	@$(PY) -m pytest
 
 minimum: $(STAMP) ## Test the package on the oldest msgspec that it allows.
-	@$(PY) -m tests.versions --minimum
+	@$(PY) -m tests.tools.versions --minimum
 
 pythons: $(STAMP) ## Test the package on every Python that is installed.
-	@$(PY) -m tests.versions --pythons
+	@$(PY) -m tests.tools.versions --pythons
 
 versions: $(STAMP) ## Do both; no pair of versions is tested twice.
-	@$(PY) -m tests.versions --minimum --pythons
+	@$(PY) -m tests.tools.versions --minimum --pythons
 
 interop: $(STAMP) ## Try our ends against the SDKs of others.
 	@$(PY) -m tests.interop.install
-	@$(PY) -m pytest tests/test_interop.py
+	@$(PY) -m pytest tests/interop/test_interop.py
 
 interop-agents: $(STAMP) ## Try real agents as far as they go without credentials.
 	@PYTHONPATH=generated $(PY) -m tests.interop.agents
@@ -71,10 +71,10 @@ bench-connection: $(STAMP) ## Time whole connections, ours and others', between 
 
 soak: $(STAMP) ## Flood connections, then send a million messages between two peers, one of which dies often.
 	@PYTHONPATH=generated:. $(PY) -m tests.floods
-	@PYTHONPATH=generated:. $(PY) -m tests.soak
+	@PYTHONPATH=generated:. $(PY) -m tests.aio.soak
 
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
-	@$(PY) -m tests.release_check --tag "$(TAG)"
+	@$(PY) -m tests.tools.release_check --tag "$(TAG)"
 
 bump-ready:
 	@command -v git >/dev/null || { echo "error: make bump compares with the last commit, and there is no git" >&2; exit 1; }
@@ -96,7 +96,7 @@ bump: bump-ready $(STAMP) ## Pin SOURCE=…, show what changes for users, genera
 
 history: $(STAMP) ## Try the past schema files of SCHEMAS="…": checkouts of upstream, folders, files.
 	@test -n "$(SCHEMAS)" || { echo "error: name the schemas: make history SCHEMAS=…" >&2; exit 1; }
-	@$(PY) -m tests.history $(SCHEMAS)
+	@$(PY) -m tests.generator.history $(SCHEMAS)
 
 docs: $(STAMP) ## Build the documentation strictly, into .venv/docs/site.
 	@$(PY) docs/build.py

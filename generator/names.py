@@ -54,7 +54,7 @@ def _members_of(file: str, name: str) -> frozenset[str]:
     return frozenset(n for n in found if not n.startswith("_"))
 
 
-RESERVED_FIELDS = _members_of("_variants.py", "CatchAll") | {"untagged_"}
+RESERVED_FIELDS = _members_of("_types/variants.py", "CatchAll") | {"untagged_"}
 """Fields that the package's own base classes have."""
 
 CONNECTION_NAMES = (
@@ -71,9 +71,9 @@ HIDDEN_BY_METHODS = frozenset(n for n in words_of("aio.py.jinja") if hasattr(bui
 
 def _load_wire_name() -> Callable[[str], str]:
     # The rule belongs to the package, which applies it to each class; loading that one file keeps it in one place.
-    spec = importlib.util.spec_from_file_location("_acp_wire", ROOT / "runtime" / "_wire.py")
+    spec = importlib.util.spec_from_file_location("_acp_wire", ROOT / "runtime" / "_types" / "naming.py")
     if spec is None or spec.loader is None:
-        raise GeneratorError("cannot be loaded", file="runtime/_wire.py")
+        raise GeneratorError("cannot be loaded", file="runtime/_types/naming.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return cast("Callable[[str], str]", module.wire_name)

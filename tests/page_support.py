@@ -4,7 +4,7 @@ import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tests.docs_support import find_browser, missing
+from tests.docs.support import find_browser, missing
 
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),

@@ -10,7 +10,7 @@ from typing import Any
 import acp_msgspec as acp
 import msgspec
 from acp_msgspec import v1
-from acp_msgspec._hooks import dec_hook
+from acp_msgspec._decode.hook import dec_hook
 
 from benchmarks.lines import Line, load
 from benchmarks.peers.serve import serve

@@ -17,7 +17,10 @@ from ._codec import (
     encode_line,
     to_builtins,
 )
-from ._errors import (
+from ._decode.context import Skipped
+from ._observe import log_skips, set_skip_listener
+from ._patch import apply_patch
+from ._rpc.errors import (
     AuthenticationRequired,
     InternalError,
     InvalidParams,
@@ -29,13 +32,10 @@ from ._errors import (
     RequestError,
     ResourceNotFound,
 )
-from ._framing import LineSplitter, LineTooLong
-from ._methods import Method
-from ._observe import log_skips, set_skip_listener
-from ._patch import apply_patch
-from ._repair import Skipped
+from ._rpc.framing import LineSplitter, LineTooLong
+from ._rpc.methods import Method
+from ._types.variants import CatchAll, UnknownVariant
 from ._validate import validate
-from ._variants import CatchAll, UnknownVariant
 
 __all__ = [
     "SCHEMA_VERSIONS",

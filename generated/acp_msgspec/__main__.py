@@ -1,6 +1,6 @@
 """Entry point of `python -m acp_msgspec`, under whatever name the package is imported."""
 
-from ._cli import main
+from .tools.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

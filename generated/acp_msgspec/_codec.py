@@ -1,38 +1,33 @@
-"""Decoding and encoding: msgspec first, and the repair walk only where that fails."""
+"""Decoding and encoding: msgspec first, and the repair context only where that fails."""
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 import msgspec
 from msgspec import DecodeError, ValidationError
 
-from ._diagnosis import TOO_DEEP, after_mark, plain_values, reason
-from ._hooks import dec_hook
-from ._observe import OnSkip, report, told_to
-from ._outgoing import why_not_encoded
-from ._repair import Mismatch, Skipped, misfit_path, walk_over
-from ._variants import enc_hook
+from ._decode.context import Skipped
+from ._decode.hook import dec_hook, engine
+from ._decode.malformed import after_mark, plain_values, reason
+from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path
+from ._decode.report import OnSkip, record_limit, report
+from ._decode.strict import DECODERS, strict_decoder
+from ._rpc.encoding import encode, encode_into, encode_line, to_builtins
+from ._types.inputs import Buffer, Unknown
 
 if TYPE_CHECKING:
     # Type checkers bring it along. What describes a type need not be a class: unions, `list[…]`, `NewType`s.
     from typing_extensions import TypeForm  # pyright: ignore[reportMissingModuleSource]
 
 T = TypeVar("T")
-Buffer = bytes | bytearray | memoryview | str
-Unknown = Literal["reject", "keep"]
-
-_DECODERS: dict[Any, Callable[[Buffer], Any]] = {}
-ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
-_encode = ENCODER.encode
-NEWLINE, RETURN = b"\n\r"  # as numbers: a byte is found in bytes much faster than bytes are
 
 
 class Decoder(Generic[T]):
     """A reusable decoder of one type, for hot loops.
 
-    `unknown` says what becomes of an unknown tag in a closed union: "reject" raises, "keep" gives an
-    `UnknownVariant`. `on_skip` is called with each `Skipped` after a decode that repaired something.
+    `unknown` decides about an unknown tag in a closed union: "reject" raises, "keep" gives an `UnknownVariant`.
+    `on_skip` is called with each `Skipped` after a decode that repaired something.
     """
 
     __slots__ = ("decode", "on_skip", "type", "unknown")
@@ -40,8 +35,8 @@ class Decoder(Generic[T]):
     decode: Callable[[Buffer], T]
     """Decode one JSON document.
 
-    Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for a value that
-    neither fits nor may be repaired.
+    Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for an invalid value
+    that cannot be repaired.
     """
 
     @overload
@@ -63,7 +58,7 @@ class Decoder(Generic[T]):
         self.on_skip = on_skip
         strict = msgspec.json.Decoder(type, dec_hook=dec_hook).decode
 
-        # A closure, since a method would look itself and the strict decoder up on every call.
+        # A closure: a method would cost a lookup of itself and of the strict decoder on every call.
         def decode(buf: Buffer, /) -> Any:
             try:
                 return strict(buf)
@@ -80,14 +75,14 @@ def decode(buf: Buffer, /, *, type: "TypeForm[T]", unknown: Unknown = "reject", 
 @overload
 def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
 def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
-    """Decode one JSON document as `type`, repairing what the schema forgives.
+    """Decode one JSON document as `type`, and repair invalid values where the schema is lenient.
 
-    `type` is a class or any other type, such as the union `v1.SessionUpdate`; a type checker knows the result by it.
-    `buf` is UTF-8 JSON as bytes, bytearray, memoryview, or text. `unknown` and `on_skip` are as for `Decoder`, and so
-    are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for a value that does not fit.
+    `type` is a class or any other type, such as the union `v1.SessionUpdate`; type checkers infer the result from it.
+    `buf` is UTF-8 JSON as bytes, bytearray, memoryview, or text. `unknown` and `on_skip` are those of `Decoder`, and so
+    are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for an invalid value.
     """
     try:
-        return (_DECODERS.get(type) or _decoder(type))(buf)
+        return (DECODERS.get(type) or strict_decoder(type))(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
         return _decode_slow(why, buf, type, unknown, on_skip)
 
@@ -99,12 +94,12 @@ def decode_strict(buf: Buffer, /, *, type: "TypeForm[T]") -> T: ...
 @overload
 def decode_strict(buf: Buffer, /, *, type: Any) -> Any: ...
 def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
-    """Decode one JSON document as `type` without any repair: what a sender may rely on.
+    """Decode one JSON document as `type` without repairs: every reader accepts what this accepts.
 
-    Raises as `decode` does, and also where `decode` would repair.
+    Raises as `decode` does, and also for values that `decode` would repair.
     """
     try:
-        return (_DECODERS.get(type) or _decoder(type))(buf)
+        return (DECODERS.get(type) or strict_decoder(type))(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
         return _decode_slow(why, buf, type, "reject", None, strict=True)
 
@@ -118,7 +113,7 @@ def decode_with_repairs(
 @overload
 def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]: ...
 def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]:
-    """Decode one JSON document as `type` and list what was repaired in it.
+    """Decode one JSON document as `type` and list the repairs.
 
     Raises as `decode` does.
     """
@@ -135,93 +130,39 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
     """Turn plain JSON values (what `json.loads` gives) into `type`, as `decode` does for JSON text.
 
-    Raises `msgspec.ValidationError` for a value that neither fits nor may be repaired.
+    Raises `msgspec.ValidationError` for an invalid value that cannot be repaired.
     """
     try:
         return msgspec.convert(value, type, dec_hook=dec_hook)
     except ValidationError:
         return _repaired(value, type, unknown, on_skip)
     except RecursionError:
-        raise ValidationError("The value is nested too deeply") from None
+        raise ValidationError(TOO_DEEP) from None
     except UnicodeEncodeError:
-        raise ValidationError("The value holds text with a lone surrogate, which is no Unicode text") from None
-    except ValueError:  # an integer that is too long to be shown, where msgspec means to say what is wrong with it
+        raise ValidationError("The value contains text with a lone surrogate, which is not Unicode") from None
+    except ValueError:  # msgspec cannot write an integer with that many digits into its error text
         return _repaired(value, type, unknown, on_skip)
-
-
-def encode(obj: Any, /) -> bytes:
-    """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
-
-    Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
-    Raises `TypeError` for objects that JSON has no form for, and `ValueError` with the JSON path for text with a lone
-    surrogate.
-    """
-    try:
-        return _encode(obj)
-    except ValueError as why:
-        raise why_not_encoded(obj, why) from None
-
-
-def encode_line(obj: Any, /) -> bytes:
-    r"""Encode an object as one line of newline-delimited JSON: it ends with "\n" and holds no other line break.
-
-    Raises as `encode` does.
-    """
-    data = encode(obj)
-    if NEWLINE in data or RETURN in data:
-        data = one_line(data)
-    return data + b"\n"
-
-
-def one_line(data: bytes) -> bytes:
-    """Take the line breaks out of JSON: they are only ever in raw parts that a peer sent, as text escapes them."""
-    return msgspec.json.format(data, indent=-1)
-
-
-def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
-    """Encode an object into `buffer` from `offset` on; what was there is overwritten, and the buffer ends with it.
-
-    Raises `ValueError` for an offset that lies outside of the buffer, and as `encode` does; after the latter the buffer
-    is partly overwritten.
-    """
-    if not 0 <= offset <= len(buffer):
-        raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")
-    try:
-        ENCODER.encode_into(obj, buffer, offset)
-    except ValueError as why:
-        raise why_not_encoded(obj, why) from None
-
-
-def to_builtins(obj: Any, /) -> Any:
-    """Turn an object of this package into plain JSON values, with the keys that `encode` writes."""
-    return msgspec.to_builtins(obj, enc_hook=enc_hook)
-
-
-def _decoder(kind: Any) -> Callable[[Buffer], Any]:
-    """Build the strict decoder of a type and keep it."""
-    made = _DECODERS[kind] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
-    return made
 
 
 def _decode_slow(
     why: Exception, buf: Buffer, kind: Any, unknown: Unknown, on_skip: OnSkip | None, *, strict: bool = False
 ) -> Any:
-    """Decode what the strict decoder did not take, for the reason `why`."""
+    """Decode what the fast path rejected with `why`."""
     if not isinstance(why, ValidationError):
         rest = after_mark(buf)
         if rest is not None:
             try:
-                return (_DECODERS.get(kind) or _decoder(kind))(rest)
+                return strict_decoder(kind)(rest)
             except (DecodeError, RecursionError, UnicodeEncodeError) as other:
                 why, buf = other, rest
-    value, mismatch = _plain(why, buf), misfit_path(why)
+    value, mismatch = _plain(why, buf), mismatch_path(why)
     if strict:
-        return walk_over(kind, value, strict=True, misfit=mismatch)[0]
+        return engine().repair(kind, value, strict=True, mismatch=mismatch)[0]
     return _repaired(value, kind, unknown, on_skip, mismatch)
 
 
 def _plain(why: Exception, buf: Buffer) -> Any:
-    """Decode to plain values after a strict decode failed with `why`; malformed JSON is an error first of all."""
+    """Decode to plain values after the fast path failed with `why`; raise if the JSON is malformed."""
     if not isinstance(why, ValidationError):
         raise DecodeError(reason(why, buf)) from None
     try:
@@ -230,8 +171,10 @@ def _plain(why: Exception, buf: Buffer) -> Any:
         raise (DecodeError if mismatch.message == TOO_DEEP else ValidationError)(str(mismatch)) from None
 
 
-def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, misfit: Sequence[str] = ()) -> Any:
-    out, skipped = walk_over(kind, value, keep_unknown=_keeps(unknown), misfit=misfit, told=told_to(on_skip))
+def _repaired(value: Any, kind: Any, unknown: Unknown, on_skip: OnSkip | None, mismatch: Sequence[str] = ()) -> Any:
+    out, skipped = engine().repair(
+        kind, value, keep_unknown=_keeps(unknown), mismatch=mismatch, limit=record_limit(on_skip)
+    )
     if skipped:
         report(skipped, on_skip)
     return out
@@ -245,3 +188,16 @@ def _keeps(unknown: str) -> bool:
 
 def _refuse(unknown: str) -> NoReturn:
     raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+
+
+__all__ = [
+    "Decoder",
+    "convert",
+    "decode",
+    "decode_strict",
+    "decode_with_repairs",
+    "encode",
+    "encode_into",
+    "encode_line",
+    "to_builtins",
+]

@@ -7,7 +7,7 @@ from generator.emit.docstrings import doc_lines
 from generator.emit.imports import HELPERS
 from generator.emit.messages import FRAME, FUNCTIONS
 from generator.emit.rendering import Rendering
-from generator.emit.text import quoted
+from generator.emit.text import quoted, value_text
 from generator.model import (
     AgentTurn,
     ClientTurn,
@@ -298,7 +298,7 @@ def _need(need: Need, endpoint: Endpoint) -> str:
     parts = [quoted(need.method), quoted(need.capability)]
     if need.leaf is not None:
         name = next(c.name for c in endpoint.handles if c.method == need.method)
-        parts += [f"name={quoted(name)}", f"leaf={need.leaf}"]
+        parts += [f"name={quoted(name)}", f"leaf={value_text(need.leaf)}"]
     if need.field is not None:
         parts.append(f"field={quoted(need.field)}")
     if need.value is not None:

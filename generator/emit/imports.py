@@ -13,22 +13,23 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     "types": ("MappingProxyType",),
     "typing": ("Annotated", "Any", "ClassVar", "Generic", "Literal", "NewType", "Self", "TypeAlias", "overload"),
     "msgspec": ("UNSET", "DecodeError", "Meta", "Raw", "UnsetType", "field"),
-    ".._enums": ("OpenInt32Enum", "OpenStrEnum"),
-    ".._envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
-    ".._errors": ("MethodNotFound", "RequestError"),
-    ".._hooks": ("Absent",),
-    ".._layer": ("Buffer", "Layer", "Unknown", "extension_method", "raw_json"),
-    ".._marks": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
-    ".._methods": ("Method",),
-    ".._numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
-    ".._observe": ("OnSkip",),
-    ".._reader": ("MethodOf", "Reader"),
-    ".._structs": ("AcpStruct", "always", "always_new"),
-    ".._unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
-    ".._variants": ("CatchAll",),
+    ".._types.enums": ("OpenInt32Enum", "OpenStrEnum"),
+    ".._rpc.envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
+    ".._rpc.errors": ("MethodNotFound", "RequestError"),
+    ".._types.hooks": ("Absent",),
+    ".._rpc.schema": ("Layer", "extension_method", "raw_json"),
+    ".._types.inputs": ("Buffer", "Unknown"),
+    ".._types.leniency": ("Advice", "Base64", "DateTime", "NullOrDefault", "OrDefault", "Regex", "SkipInvalid", "Uri"),
+    ".._rpc.methods": ("Method",),
+    ".._types.numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
+    ".._decode.report": ("OnSkip",),
+    ".._rpc.decoder": ("MethodOf", "Reader"),
+    ".._types.structs": ("AcpStruct", "always", "always_new"),
+    ".._types.unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
+    ".._types.variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
-    "..aio._files": ("Files",),
-    "..aio._handshake": (
+    "..aio._services.files": ("Files",),
+    "..aio._session.handshake": (
         "Handshake",
         "Need",
         "UnsupportedVersion",
@@ -37,10 +38,10 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "offered",
         "settled",
     ),
-    "..aio._permissions": ("Permissions", "choose"),
-    "..aio._side": ("Side", "UnknownMethods"),
-    "..aio._terminals": ("Terminals",),
-    "..aio._turns": ("AgentTurn", "ClientTurn"),
+    "..aio._services.permissions": ("Permissions", "choose"),
+    "..aio._session.endpoint": ("Side", "UnknownMethods"),
+    "..aio._services.terminals": ("Terminals",),
+    "..aio._session.turns": ("AgentTurn", "ClientTurn"),
 }
 """Where the names that emitted code uses come from."""
 HELPERS = frozenset(name for names in IMPORTS.values() for name in names)
@@ -69,13 +70,19 @@ def imports_of(
     """
     table: dict[str, Mapping[str, str]] = {m: {n: helper(n, hidden) for n in names} for m, names in IMPORTS.items()}
     groups: dict[int, list[Import]] = {0: [], 1: [], 2: []}
-    for module, names in {**table, **siblings}.items():
+    for module, names in sorted({**table, **siblings}.items(), key=_module_key):
         wanted = sorted((name for name, spelling in names.items() if spelling in used), key=import_key)
         if wanted:
             group = 2 if module.startswith(".") else 1 if module == "msgspec" else 0
             spelled = tuple(name if names[name] == name else f"{name} as {names[name]}" for name in wanted)
             groups[group].append(Import(module, spelled))
     return [group for group in groups.values() if group]
+
+
+def _module_key(entry: tuple[str, object]) -> tuple[int, str]:
+    """Sort modules as isort does: those of outer packages first."""
+    name = entry[0]
+    return len(name.lstrip(".")) - len(name), name
 
 
 def import_key(name: str) -> tuple[int, str, str]:

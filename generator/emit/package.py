@@ -42,7 +42,7 @@ def write_init(rendering: Rendering, messages: list[str], renamed: Mapping[str, 
     modules = {".enums": rendering.enums, ".messages": messages, ".types": rendering.types}
     imports = [
         *([Import(".._deprecated", ("give_renamed as _give_renamed",))] if renamed else []),
-        Import(".._methods", ("Method",)),
+        Import(".._rpc.methods", ("Method",)),
         *(Import(m, tuple(sorted(names, key=import_key))) for m, names in modules.items() if names),
     ]
     exports = [*rendering.enums, *rendering.types, *messages, "Method"]

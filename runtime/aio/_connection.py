@@ -7,16 +7,17 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from msgspec import UNSET, Raw
 
-from .._layer import Unknown, extension_method
-from .._observe import OnSkip
-from ._core import Core, OnMessage, Options
-from ._given import check_given, check_options, made_handler
-from ._problems import ConnectionClosed, OnProblem
-from ._reading import Reading
-from ._rules import Rules
-from ._side import Side
-from ._transport import Transport
-from ._wire import notification_head, request_tail
+from .._decode.report import OnSkip
+from .._rpc.schema import extension_method
+from .._types.inputs import Unknown
+from ._engine.dispatcher import Reading
+from ._engine.lifecycle import Core, OnMessage, Options
+from ._engine.problems import ConnectionClosed, OnProblem
+from ._engine.writer import notification_head, request_tail
+from ._session.checks import check_given, check_options, made_handler
+from ._session.endpoint import Side
+from ._session.rules import Rules
+from ._transports.transport import Transport
 
 H = TypeVar("H")
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from .._printable import printable
+from .._types.printable import printable
 
 _CONTEXT = 3
 _STEPS = 64

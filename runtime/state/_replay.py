@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct
 
-from .._frames import Frame
-from .._printable import printable
+from .._rpc.frame import Frame
+from .._types.printable import printable
 from ._session import SessionState
 from ._transcript import BrokenLine, Recorded, Sender, replay
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from msgspec import Struct
 
-from .._variants import CatchAll, UnknownVariant
+from .._types.variants import CatchAll, UnknownVariant
 from ._blocks import Block
 from ._calls import ToolCalls
 from ._changes import Change, NoticeGiven, UnknownKept

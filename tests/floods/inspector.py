@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.floods.measure import flood
 
-CLI: Any = importlib.import_module("acp_msgspec._cli")
+CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
 LINES = 150_000
 
 

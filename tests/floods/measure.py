@@ -66,7 +66,7 @@ def load() -> None:
     """Import every module of floods."""
     package = importlib.import_module("tests.floods")
     for module in pkgutil.iter_modules(package.__path__):
-        if module.name not in ("__main__", "measure"):
+        if module.name not in ("__main__", "measure", "test_floods"):
             importlib.import_module(f"tests.floods.{module.name}")
 
 

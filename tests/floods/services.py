@@ -9,7 +9,7 @@ from typing import Any
 
 from acp_msgspec import aio
 
-from tests.aio_support import RawPeer
+from tests.aio.support import RawPeer
 from tests.floods.measure import flood
 
 MIB = 2**20

@@ -9,19 +9,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ._commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
 from ._connection import Connection
-from ._files import Files
-from ._handshake import Handshake, NotAdvertised, UnsupportedVersion
-from ._load import Opened, load_or_new
-from ._memory import memory_pair
-from ._permissions import Chosen, Decision, Permissions, choose
-from ._problems import ConnectionClosed, Problem, ProblemKind
-from ._process import ProcessTransport, spawn
-from ._stdio import stdio
-from ._terminals import Terminals
-from ._transport import MessageTooLong, Transport
-from ._websocket import WebSocketServer, connect_websocket, serve_websocket
+from ._engine.problems import ConnectionClosed, Problem, ProblemKind
+from ._services.commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
+from ._services.files import Files
+from ._services.permissions import Chosen, Decision, Permissions, choose
+from ._services.terminals import Terminals
+from ._session.handshake import Handshake, NotAdvertised, UnsupportedVersion
+from ._session.load import Opened, load_or_new
+from ._transports.memory import memory_pair
+from ._transports.process import ProcessTransport, spawn
+from ._transports.stdio import stdio
+from ._transports.transport import MessageTooLong, Transport
+from ._transports.websocket import WebSocketServer, connect_websocket, serve_websocket
 
 if TYPE_CHECKING:
     # A vendored copy may lack this schema.

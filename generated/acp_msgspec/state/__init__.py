@@ -31,17 +31,9 @@ from ._changes import (
     UnknownKept,
     UsageChanged,
 )
-from ._html import to_html
-from ._markdown import to_markdown
 from ._replay import replay_runs, replay_states
 from ._session import Listener, SessionState, Update
-from ._transcript import (
-    BrokenLine,
-    Recorded,
-    Sender,
-    TranscriptWriter,
-    replay,
-)
+from ._transcript import BrokenLine, Recorded, Sender, TranscriptWriter, replay
 from ._views import (
     CompactionView,
     Entry,
@@ -57,6 +49,8 @@ from ._views import (
     UsageView,
     View,
 )
+from .export.html import to_html
+from .export.markdown import to_markdown
 
 __all__ = [
     "ActivityChanged",

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from .._variants import CatchAll, UnknownVariant
+from .._types.variants import CatchAll, UnknownVariant
 
 Block: TypeAlias = Struct | CatchAll | UnknownVariant
 """A content block as its schema has it: `match` it with the classes of that schema, such as `v1.TextContent`."""

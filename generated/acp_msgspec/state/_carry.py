@@ -2,9 +2,9 @@
 
 from typing import Protocol, TypeVar
 
-from ._markdown import entries_to_markdown
-from ._prose import fenced
 from ._views import Entry, MessageView, Role, Snapshot, UnknownView
+from .export.markdown import entries_to_markdown
+from .export.prose import fenced
 
 T_co = TypeVar("T_co", covariant=True)
 _PREFACE = (

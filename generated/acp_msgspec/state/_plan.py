@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .._variants import UnknownVariant
+from .._types.variants import UnknownVariant
 from ._changes import Change, PlanRemoved, PlanReplaced
 from ._views import PlanItem, PlanView
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, Protocol, Self, TypeAlias
 import msgspec
 from msgspec import DecodeError, Raw, Struct
 
-from .._variants import enc_hook
+from .._types.variants import enc_hook
 
 Sender: TypeAlias = Literal["client", "agent"]
 _SYNTAX = msgspec.json.Decoder(Raw)

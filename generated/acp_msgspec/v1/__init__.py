@@ -4,7 +4,7 @@
 # Upstream commit: 788fdeda3adfc7c710665a91149793b65ad2e73c
 """Everything that the schema `v1` defines, by name."""
 
-from .._methods import Method
+from .._rpc.methods import Method
 from .enums import (
     AuthMethodId,
     ElicitationId,

@@ -11,14 +11,15 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, overload
 
 from msgspec import UNSET, DecodeError, Raw, UnsetType
 
-from .._envelopes import Envelope, ExtensionMethod, ResultT
-from .._errors import RequestError
-from .._hooks import Absent
-from .._layer import Buffer, Layer, Unknown, extension_method, raw_json
-from .._methods import Method
-from .._observe import OnSkip
-from .._reader import MethodOf, Reader
-from .._unions import Routed, Tagged, Untagged
+from .._decode.report import OnSkip
+from .._rpc.decoder import MethodOf, Reader
+from .._rpc.envelopes import Envelope, ExtensionMethod, ResultT
+from .._rpc.errors import RequestError
+from .._rpc.methods import Method
+from .._rpc.schema import Layer, extension_method, raw_json
+from .._types.hooks import Absent
+from .._types.inputs import Buffer, Unknown
+from .._types.unions import Routed, Tagged, Untagged
 from .types import (
     AuthenticateRequest,
     AuthenticateResponse,

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from .._marks import OrDefault, SkipInvalid, Uri
-from .._numbers import Int64, UInt16, UInt32, UInt64
-from .._structs import AcpStruct, always, always_new
-from .._unions import Closed, Fallback, Open, OpenFallback, Untagged
-from .._variants import CatchAll
+from .._types.leniency import OrDefault, SkipInvalid, Uri
+from .._types.numbers import Int64, UInt16, UInt32, UInt64
+from .._types.structs import AcpStruct, always, always_new
+from .._types.unions import Closed, Fallback, Open, OpenFallback, Untagged
+from .._types.variants import CatchAll
 from .enums import (
     AuthMethodId,
     ElicitationId,

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 from msgspec import Raw
 
-from .._errors import MethodNotFound
+from .._rpc.errors import MethodNotFound
 from ..aio._connection import Connection
-from ..aio._files import Files
-from ..aio._handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
-from ..aio._permissions import Permissions, choose
-from ..aio._side import Side, UnknownMethods
-from ..aio._terminals import Terminals
-from ..aio._turns import AgentTurn, ClientTurn
+from ..aio._services.files import Files
+from ..aio._services.permissions import Permissions, choose
+from ..aio._services.terminals import Terminals
+from ..aio._session.endpoint import Side, UnknownMethods
+from ..aio._session.handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
+from ..aio._session.turns import AgentTurn, ClientTurn
 from .enums import StopReason, TerminalId
 from .messages import (
     METHODS,

@@ -7,7 +7,7 @@
 from enum import StrEnum
 from typing import NewType
 
-from .._enums import OpenInt32Enum, OpenStrEnum
+from .._types.enums import OpenInt32Enum, OpenStrEnum
 
 AuthMethodId = NewType("AuthMethodId", str)
 """Identifies a way to sign in; an opaque string chosen by the agent.

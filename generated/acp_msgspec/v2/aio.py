@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from msgspec import Raw
 
-from .._errors import MethodNotFound
+from .._rpc.errors import MethodNotFound
 from ..aio._connection import Connection
-from ..aio._handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
-from ..aio._permissions import Permissions, choose
-from ..aio._side import Side, UnknownMethods
-from ..aio._turns import ClientTurn
+from ..aio._services.permissions import Permissions, choose
+from ..aio._session.endpoint import Side, UnknownMethods
+from ..aio._session.handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
+from ..aio._session.turns import ClientTurn
 from .messages import (
     METHODS,
     CancelRequestNotificationMessage,

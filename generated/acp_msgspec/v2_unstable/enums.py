@@ -7,7 +7,7 @@
 from enum import StrEnum
 from typing import NewType
 
-from .._enums import OpenInt32Enum, OpenStrEnum
+from .._types.enums import OpenInt32Enum, OpenStrEnum
 
 AbsolutePath = NewType("AbsolutePath", str)
 """An absolute path in the file system.

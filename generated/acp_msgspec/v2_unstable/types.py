@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from .._marks import Advice, Base64, DateTime, OrDefault, Regex, SkipInvalid, Uri
-from .._numbers import Int64, UInt16, UInt32, UInt64
-from .._structs import AcpStruct, always, always_new
-from .._unions import Open, OpenFallback, Untagged
-from .._variants import CatchAll
+from .._types.leniency import Advice, Base64, DateTime, OrDefault, Regex, SkipInvalid, Uri
+from .._types.numbers import Int64, UInt16, UInt32, UInt64
+from .._types.structs import AcpStruct, always, always_new
+from .._types.unions import Open, OpenFallback, Untagged
+from .._types.variants import CatchAll
 from .enums import (
     AbsolutePath,
     AuthMethodId,

@@ -1,0 +1,83 @@
+"""The hook that msgspec calls for types it does not know, and the one lazy door to the repair engine.
+
+`engine` is the only deferred import of the package. Most programs decode only valid messages, and loading the engine
+takes about as long as loading the rest of the codec.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Protocol
+
+from .._types.hooks import Absent
+from .._types.numbers import UInt64, uint64
+from .._types.unions import UnionSpec, spec_of
+from .._types.variants import CatchAll
+from .context import MAX_RECORDED, Skipped, TypeReader
+from .paths import Step
+
+FORBIDDEN = "The key has no place here"
+"""Error text for a key that must be absent."""
+
+
+class Engine(Protocol):
+    """What the rest of the package uses of the module `engine`; see there."""
+
+    def repair(
+        self,
+        kind: Any,
+        value: Any,
+        *,
+        strict: bool = False,
+        keep_unknown: bool = False,
+        mismatch: Sequence[str] = (),
+        limit: int = MAX_RECORDED,
+    ) -> tuple[Any, list[Skipped]]:
+        """Read a value and list its repairs, or raise `msgspec.ValidationError`."""
+        ...
+
+    def repair_part(
+        self,
+        kind: Any,
+        value: Any,
+        *,
+        keep_unknown: bool = False,
+        path: tuple[Step, ...] = (),
+        mismatch: Sequence[str] = (),
+        limit: int = MAX_RECORDED,
+    ) -> tuple[Any, list[Skipped]]:
+        """Read a part of a message and list its repairs, or raise `Mismatch`."""
+        ...
+
+    def read_strictly(self, kind: Any, value: Any) -> Any:
+        """Read a value without repairs, or raise `ValueError`."""
+        ...
+
+    def read_union(self, spec: UnionSpec, value: Any) -> Any:
+        """Read a union without repairs, or raise `ValueError`."""
+        ...
+
+    def reader_of(self, kind: Any) -> TypeReader:
+        """Return the compiled reader of a type, or raise `TypeError`."""
+        ...
+
+
+@cache
+def engine() -> Engine:
+    """Load the repair engine at the first call."""
+    from . import engine as loaded
+
+    return loaded
+
+
+def dec_hook(kind: type, value: Any) -> Any:
+    """Read `value` as a type that msgspec does not know; raise `ValueError` if it is invalid."""
+    if kind is UInt64:
+        return uint64(value)
+    spec = spec_of(kind)
+    if spec is not None:
+        return engine().read_union(spec, value)
+    if issubclass(kind, CatchAll):
+        return engine().read_strictly(kind, value)
+    if kind is Absent:
+        raise ValueError(FORBIDDEN)
+    raise TypeError(f"{kind!r} is not a type of this package")

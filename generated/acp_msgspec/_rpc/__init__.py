@@ -1,0 +1,1 @@
+"""JSON-RPC: methods, frames, envelopes, errors, and the decoders of messages."""

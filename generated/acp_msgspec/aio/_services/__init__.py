@@ -1,0 +1,1 @@
+"""Ready handlers: files, terminals and permissions."""

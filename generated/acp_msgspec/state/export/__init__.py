@@ -1,0 +1,1 @@
+"""Exports of a session's state: Markdown and HTML."""

@@ -1,0 +1,1 @@
+"""Command-line tools: inspect a wire log, vendor the package."""

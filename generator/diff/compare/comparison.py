@@ -1,0 +1,124 @@
+"""The result of a comparison: its changes, the version that they require, and the figures that all formats show."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from generator.diff.compare.change import Change, Place
+from generator.diff.compare.modules import compare_modules
+from generator.diff.compare.rules import EFFECTS, RULES, VERSIONS, Effect, Version
+from generator.diff.inputs import Input
+from generator.errors import GeneratorError
+from generator.model import Module
+from generator.source import LABELS
+
+STATUS = {Version.NONE: 0, Version.PATCH: 3, Version.MINOR: 3, Version.MAJOR: 4}
+"""The exit status for each advice; 1 and 2 are those of failures and of wrong use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was compared, label by label in a fixed order, and all changes."""
+
+    old: str
+    new: str
+    labels: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def version(self) -> Version:
+        """The greatest release that any change requires."""
+        return min((c.rule.version for c in self.changes), key=VERSIONS.index, default=Version.NONE)
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        return STATUS[self.version]
+
+    @property
+    def why(self) -> str:
+        """The reason for the version, in one sentence."""
+        found = [c for c in self.changes if c.rule.version is self.version]
+        shares = Counter(c.label for c in found)
+        where = ", ".join(f"{label}: {shares[label]}" for label in self.labels if shares[label])
+        match self.version:
+            case Version.NONE:
+                return "nothing that users see has changed"
+            case Version.MAJOR:
+                verb = "breaks" if len(found) == 1 else "break"
+                return f"{count_of(len(found), 'change')} {verb} readers or writers ({where})"
+            case Version.MINOR:
+                return f"{count_of(len(found), 'change')} can be seen, none breaks readers or writers ({where})"
+            case Version.PATCH:
+                return f"{count_of(len(found), 'change')}, none of which users notice ({where})"
+
+    def of(self, label: str) -> list[Change]:
+        """List the changes of one label."""
+        return [c for c in self.changes if c.label == label]
+
+    def count(self, side: str, effect: Effect) -> int:
+        """Count the changes with an effect on `reader` or `writer`."""
+        return sum((c.rule.reader if side == "reader" else c.rule.writer) is effect for c in self.changes)
+
+
+def count_of(number: int, noun: str) -> str:
+    """Write a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def severities(changes: list[Change]) -> list[tuple[Effect, list[Change]]]:
+    """Group changes by severity, the most severe first."""
+    groups = ((effect, [c for c in changes if c.rule.severity is effect]) for effect in EFFECTS)
+    return [(effect, found) for effect, found in groups if found]
+
+
+def compare(old: Input, new: Input) -> Comparison:
+    """Compare two inputs: two files with each other, folders label by label, a file with the same label of a folder."""
+    changes: list[Change] = []
+    labels: list[str] = []
+    for label, before, after in _pairs(old, new):
+        labels.append(label)
+        if before is not None and after is not None:
+            has_meta = before.label in old.has_meta and after.label in new.has_meta
+            former = (old.renamed[before.label], new.renamed[after.label])
+            changes += compare_modules(before, after, label, former, has_meta=has_meta)
+        elif before is not None:
+            changes.append(_module("module.removed", label, before))
+        elif after is not None:
+            changes.append(_module("module.added", label, after))
+    return Comparison(old.shown, new.shown, tuple(labels), tuple(changes))
+
+
+def _pairs(old: Input, new: Input) -> list[tuple[str, Module | None, Module | None]]:
+    if old.is_single and new.is_single:
+        (before,), (after,) = old.modules.values(), new.modules.values()
+        label = before.label if before.label == after.label else f"{before.label} -> {after.label}"
+        return [(label, before, after)]
+    if old.is_single or new.is_single:
+        single, several = (old, new) if old.is_single else (new, old)
+        (label,) = single.modules
+        if label not in several.modules:
+            raise GeneratorError(
+                f"cannot tell which of {', '.join(several.modules)} in {several.shown} to compare with",
+                file=single.shown,
+                hint="name a schema file on both sides",
+            )
+        return [(label, old.modules[label], new.modules[label])]
+    return [(n, old.modules.get(n), new.modules.get(n)) for n in LABELS if n in old.modules or n in new.modules]
+
+
+def _module(kind: str, label: str, module: Module) -> Change:
+    text = f"{count_of(len(module.definitions), 'type')}, {count_of(len(module.methods), 'method')}"
+    is_new = kind == "module.added"
+    place = Place(label, None if is_new else "", "" if is_new else None)
+    rule = RULES[kind]
+    return Change(
+        rule=rule,
+        label=label,
+        owner=label,
+        name=label,
+        old_pointer=place.old,
+        new_pointer=place.new,
+        before="" if is_new else text,
+        after=text if is_new else "",
+        sentence=rule.sentence.format(name=label),
+    )

@@ -1,0 +1,115 @@
+"""Differences between the methods of two modules, and between their routing unions."""
+
+from generator.diff.compare.change import Place
+from generator.diff.compare.index import Index
+from generator.diff.compare.pair import ModulePair
+from generator.emit.text import quoted
+from generator.engine import member_name
+from generator.errors import child
+from generator.model import Method
+
+PARTS = ("request", "response", "notification")
+GROUP = "methods"
+"""The owner under which methods are reported: no definition declares them."""
+
+
+def compare_methods(pair: ModulePair) -> None:
+    """Compare the methods by name; a removed and an added method with the same types are a rename."""
+    olds = {m.name: m for m in pair.old.module.methods}
+    news = {m.name: m for m in pair.new.module.methods}
+    for name in sorted(olds.keys() & news.keys()):
+        _compare(pair, olds[name], news[name])
+    removed = [olds[n] for n in sorted(olds.keys() - news.keys())]
+    added = [news[n] for n in sorted(news.keys() - olds.keys())]
+    keys_old = [_key(old, pair.names) for old in removed]
+    keys_new = [_key(new, {}) for new in added]
+    renamed: set[str] = set()
+    for old, key in zip(removed, keys_old, strict=True):
+        if keys_old.count(key) == keys_new.count(key) == 1:
+            new = added[keys_new.index(key)]
+            renamed |= {old.name, new.name}
+            words = {"old": quoted(old.name), "new": quoted(new.name)}
+            _log(pair, "method.renamed", old, new, evidence="same types, handled by the same side", **words)
+    for old in (o for o in removed if o.name not in renamed):
+        _log(pair, "method.removed", old, None, old=quoted(old.name))
+    for new in (n for n in added if n.name not in renamed):
+        _log(pair, "method.added", None, new, new=quoted(new.name))
+    _routings(pair)
+
+
+def _key(method: Method, names: dict[str, str]) -> tuple[object, ...]:
+    """Return what a renamed method keeps: its handlers and its types."""
+    types = [getattr(method, part) for part in PARTS]
+    return (method.handled_by, *(names.get(t, t) for t in types))
+
+
+def _compare(pair: ModulePair, old: Method, new: Method) -> None:
+    had, has = set(old.handled_by), set(new.handled_by)
+    if had != has:
+        rule = "handler.added" if had < has else "handler.removed" if has < had else "handler.moved"
+        _log(pair, rule, old, new, old=_and(old.handled_by), new=_and(new.handled_by))
+    # Without a meta file, member names derive from method names and may differ from those in the package.
+    if pair.has_meta and member_name(old.key) != member_name(new.key):
+        members = (member_name(old.key), member_name(new.key))
+        name = f"METHODS[{quoted(new.name)}]"
+        place = Place(GROUP, _pointer(pair.old, old), _pointer(pair.new, new))
+        texts = (f"{member} = {quoted(new.name)}" for member in members)
+        pair.log.add("method.member", place, *texts, name=name, old=members[0], new=members[1])
+    for part in PARTS:
+        before: str | None = getattr(old, part)
+        after: str | None = getattr(new, part)
+        if before is not None and after is not None and after not in (before, pair.name(before)):
+            _log(pair, "part.changed", old, new, what=part, old=before, new=after)
+        elif before is None and after is not None:
+            _log(pair, "part.added", old, new, what=part, new=after)
+        elif before is not None and after is None:
+            _log(pair, "part.removed", old, new, what=part, old=before)
+
+
+def _log(
+    pair: ModulePair, rule: str, before: Method | None, after: Method | None, *, evidence: str = "", **words: str
+) -> None:
+    removed, added = _envelopes(pair.old, before), _envelopes(pair.new, after)
+    also = (
+        *(n for n in removed if n not in pair.new.module.exports),
+        *(n for n in added if n not in pair.old.module.exports),
+    )
+    method = after or before
+    place = Place(GROUP, _pointer(pair.old, before), _pointer(pair.new, after))
+    name = f"METHODS[{quoted(method.name)}]" if method is not None else ""
+    pair.log.add(rule, place, _text(before), _text(after), also=also, evidence=evidence, **{"name": name, **words})
+
+
+def _envelopes(index: Index, method: Method | None) -> list[str]:
+    params = (method.request, method.notification) if method is not None else ()
+    return [index.envelopes[p] for p in params if p is not None and p in index.envelopes]
+
+
+def _pointer(index: Index, method: Method | None) -> str | None:
+    if method is None:
+        return None
+    part = next((p for p in (method.request, method.notification, method.response) if p is not None), "")
+    return child(index.by_name[part].pointer, "x-method") if part in index.by_name else ""
+
+
+def _text(method: Method | None) -> str:
+    """Write a method as `METHODS` does."""
+    if method is None:
+        return ""
+    arguments = [f"name={quoted(method.name)}", f"handled_by={{{', '.join(quoted(h) for h in method.handled_by)}}}"]
+    arguments += [f"{part}={getattr(method, part)}" for part in PARTS if getattr(method, part) is not None]
+    return f"Method({', '.join(arguments)})"
+
+
+def _and(sides: tuple[str, ...]) -> str:
+    return " and ".join(sides) or "nobody"
+
+
+def _routings(pair: ModulePair) -> None:
+    """Compare which routing unions exist; their members follow from the methods."""
+    olds = {r.name: r for r in pair.old.module.routings}
+    news = {r.name: r for r in pair.new.module.routings}
+    for name in sorted(olds.keys() - news.keys()):
+        pair.log.add("routing.removed", Place(name, olds[name].pointer, None), name, "")
+    for name in sorted(news.keys() - olds.keys()):
+        pair.log.add("routing.added", Place(name, None, news[name].pointer), "", name)

@@ -1,0 +1,334 @@
+"""Reading whole messages: one strict pass for what is well-formed, a careful second look at everything else.
+
+The classes here know no schema. Each emitted module hands its own envelopes to two readers.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, NoReturn, TypeVar
+
+import msgspec
+from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
+
+from .._decode.context import Skipped
+from .._decode.hook import dec_hook, engine
+from .._decode.malformed import after_mark, check_json, kind_of_json, reason
+from .._decode.paths import Mismatch, kind_of, mismatch_path, shown
+from .._decode.report import OnSkip, in_batch, record_limit, report
+from .._types.inputs import Unknown
+from .._types.numbers import Int64
+from .batch import REFUSALS, messages_of
+from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+from .errors import MessageError
+from .frame import Frame, NeverSent, frame_by_parts, is_anonymous
+from .salvage import Head, heads_of
+from .schema import Layer, checked, field_type
+
+M = TypeVar("M")
+MethodOf = Callable[[Any], str | None]
+
+_FRAME = msgspec.json.Decoder(Frame)
+_ID = msgspec.json.Decoder(Int64 | str)
+_ID_AT = len(b'{"jsonrpc":"2.0","id":')
+
+
+def _unbuilt(*_: Any) -> NoReturn:
+    raise NotImplementedError
+
+
+def _refuse(buf: Any) -> NoReturn:
+    raise ValidationError("No method is known whose result this is")
+
+
+class Reader(Struct, Generic[M]):
+    """Decodes the messages that one side sends; `envelopes` are its requests and notifications."""
+
+    layer: Layer
+    envelopes: tuple[type[Any], ...]
+    requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    strict: Callable[[Any], M] = _unbuilt
+    """The fast path: decodes a valid request or notification in one pass, or raises."""
+    with_id: Callable[[bytes, MethodOf, Unknown, OnSkip | None], M] = _unbuilt
+    """The fast path for messages that begin with version and id: decodes a valid response in one pass as well."""
+
+    def __post_init__(self) -> None:
+        """Index the envelopes by method."""
+        self.layer.envelopes.extend(e for e in self.envelopes if e not in self.layer.envelopes)
+        for envelope in self.envelopes:
+            table = self.requests if issubclass(envelope, self.layer.request) else self.notifications
+            table[envelope.__struct_config__.tag] = envelope
+        # KeptVariant as plain functions, since looking up a method of a Struct takes longer.
+        self.strict = self._first
+        self.with_id = self._make_with_id()
+
+    def _first(self, buf: Any) -> M:
+        # A method that is both request and notification would be one tag with two classes: left to the slow path.
+        single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
+        kind: Any = NeverSent
+        for envelope in single:
+            kind |= envelope
+        decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
+        self.strict = decoder.decode
+        return decoder.decode(buf)
+
+    def _is_both(self, method: str) -> bool:
+        return method in self.requests and method in self.notifications
+
+    def read(
+        self,
+        buf: Any,
+        method_of: MethodOf | None,
+        unknown: Unknown,
+        on_skip: OnSkip | None,
+        why: Exception | None = None,
+    ) -> M:
+        """Decode any message or raise `MessageError`. `why` is the error of the fast path, if it ran."""
+        if unknown not in ("reject", "keep"):
+            raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
+        rest = None if isinstance(why, ValidationError) else after_mark(buf)
+        if rest is not None:
+            return self._one(rest, method_of, unknown, on_skip)
+        frame = self._frame(buf)
+        try:
+            message, skipped = self._message(frame, method_of, unknown, _mismatch(why), record_limit(on_skip))
+        except MessageError:
+            raise
+        except DecodeError as why:  # a raw part of the frame is malformed
+            self._malformed(why, buf, answered=frame.may_be_answered)
+        if skipped:
+            report(skipped, on_skip)
+        read: M = message
+        return read
+
+    def _make_with_id(self) -> Callable[[bytes, MethodOf, Unknown, OnSkip | None], M]:
+        answers: dict[str | None, Callable[[Any], Any]] = {}
+        """The fast path of responses, by method."""
+
+        def with_id(buf: bytes, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
+            # The id leads to the method, and the method to the type of the result: so the id is read first.
+            comma = buf.find(b",", _ID_AT)
+            if buf[comma + 1 : comma + 9] != b'"result"':
+                strict = self.strict
+                try:
+                    return strict(buf)
+                except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+                    return self.read(buf, method_of, unknown, on_skip, why)
+            try:
+                request_id = read_id(buf[_ID_AT:comma])
+            except DecodeError:
+                return self.read(buf, method_of, unknown, on_skip)
+            method = method_of(request_id)
+            decode = answers.get(method) or answer_decoder(method)
+            failed: Exception | None = None
+            try:
+                answer = decode(buf)
+                if answer.id == request_id:
+                    message: M = answer
+                    return message
+            except (DecodeError, RecursionError) as why:
+                failed = why
+            return self.read(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
+
+        def answer_decoder(method: str | None) -> Callable[[Any], Any]:
+            known = self.layer.methods.get(method) if method is not None else None
+            if known is None or known.response is None:
+                return _refuse
+            kind = self.layer.response[known.response]
+            decode = answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+            return decode
+
+        read_id = _ID.decode
+        return with_id
+
+    def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
+        """Decode a batch. The first invalid message raises, with all others in `batch`."""
+        try:
+            parts, unread = messages_of(buf)
+        except ValidationError:
+            self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
+        except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+            self._malformed(why, buf)
+        if not parts:
+            self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
+        out: list[Any] = []
+        first: tuple[int, MessageError] | None = None
+        refused = 0
+        """Refused messages without an id."""
+        for index, part in enumerate(parts):
+            if refused > REFUSALS and is_anonymous(part):
+                refused += 1
+                continue
+            try:
+                out.append(self._one(part, method_of, unknown, in_batch(on_skip, index)))
+            except MessageError as why:
+                why.part = part
+                refused += why.id is None and why.reply is not None
+                if why.id is not None or why.reply is None or refused <= REFUSALS:
+                    out.append(why)
+                first = first or (index, why)
+        if refused > REFUSALS or unread is not None:
+            out.append(self.layer.refused_together(max(refused - REFUSALS, 0), unread))
+        if first is not None:
+            raise first[1].in_batch(first[0], out)
+        if unread is not None:
+            raise out[-1].in_batch(None, out)
+        return out
+
+    def _one(self, raw: Raw, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
+        """Decode one message of a batch."""
+        try:
+            return self.strict(raw)
+        except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+            return self.read(raw, method_of, unknown, on_skip, why)
+
+    def _frame(self, buf: Any) -> Frame:
+        try:
+            return _FRAME.decode(buf)
+        except (DecodeError, RecursionError, UnicodeEncodeError) as why:
+            if not isinstance(why, ValidationError):
+                self._malformed(why, buf)
+        # Not an object, or a number out of range. The rest may still be malformed.
+        try:
+            return frame_by_parts(buf)
+        except ValidationError:
+            pass
+        except (DecodeError, RecursionError) as why:
+            self._malformed(why, buf)
+        try:
+            check_json(buf)
+        except DecodeError as why:
+            self._malformed(why, buf)
+        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
+
+    def _malformed(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
+        heads = heads_of(buf)
+        head = heads[0] if heads else Head()
+        request_id = head.request_id if head.is_request or head.has_answer else None
+        method = head.method if isinstance(head.method, str) else None
+        is_answered = answered and not head.has_answer
+        try:
+            self.layer.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
+        except MessageError as error:
+            error.heads = heads
+            raise
+
+    def _message(
+        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, mismatch: list[str], limit: int
+    ) -> tuple[Any, list[Skipped]]:
+        layer = self.layer
+        is_response = frame.is_response
+        request_id = self._id(frame, is_response=is_response)
+        method = frame.method if isinstance(frame.method, str) else None
+        # A message without a usable method whose id is that of a pending call is the answer to that call.
+        called = None if frame.has_usable_method or method_of is None else method_of(request_id)
+        is_answered = frame.may_be_answered and called is None
+        if frame.jsonrpc != "2.0":
+            what = "no version" if frame.jsonrpc is UNSET else f"the version {shown(frame.jsonrpc)}"
+            layer.fail(
+                INVALID_REQUEST,
+                f'Expected "2.0", got {what}',
+                path=("jsonrpc",),
+                id=request_id,
+                method=called or method,
+                answered=is_answered,
+            )
+        if is_response:
+            return self._response(frame, request_id, called, unknown, mismatch, limit)
+        if called is not None or method is None:
+            self._no_method(frame, request_id, called, answered=is_answered)
+        return self._call(frame, request_id, method, unknown, mismatch, limit)
+
+    def _no_method(self, frame: Frame, request_id: Any, called: str | None, *, answered: bool) -> NoReturn:
+        """Raise the error of a message without a usable method; `called` is the method of our call with its id."""
+        path: tuple[str, ...] = ("method",)
+        if frame.result is not UNSET or frame.error is not UNSET:
+            problem = "A response that names a method"
+        elif called is not None and frame.method is UNSET:
+            problem, path = "A response without a result and an error", ()
+        elif frame.method is UNSET:
+            problem = "No method"
+        elif isinstance(frame.method, str):
+            problem = "The method is empty"
+        else:
+            problem = f"Expected `str`, got `{kind_of(frame.method)}`"
+        self.layer.fail(INVALID_REQUEST, problem, path=path, id=request_id, method=called, answered=answered)
+
+    def _id(self, frame: Frame, *, is_response: bool) -> Any:
+        if frame.id is UNSET:
+            if is_response:
+                self.layer.fail(INVALID_REQUEST, "A response without an id", path=("id",))
+            return None
+        # The id of an error response is null if the request could not be read.
+        if is_response and frame.error is not UNSET and frame.id is None:
+            return None
+        if type(frame.id) is str or (type(frame.id) is int and -(2**63) <= frame.id < 2**63):
+            return frame.id
+        try:
+            return engine().repair_part(self.layer.request_id, frame.id, path=("id",))[0]
+        except Mismatch as why:
+            method = frame.method if isinstance(frame.method, str) else None
+            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
+
+    def _call(
+        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, mismatch: list[str], limit: int
+    ) -> tuple[Any, list[Skipped]]:
+        layer = self.layer
+        is_request = frame.id is not UNSET
+        if method.startswith("_"):
+            params = checked(frame.params) if isinstance(frame.params, Raw) else UNSET
+            if is_request:
+                return layer.extension_request(id=request_id, method=method, params=params), []
+            return layer.extension_notification(method=method, params=params), []
+        envelope = (self.requests if is_request else self.notifications).get(method)
+        if envelope is None:
+            if not is_request and method in self.requests:
+                layer.fail(INVALID_REQUEST, f"A request for {method!r} without an id", path=("id",), method=method)
+            layer.fail(
+                METHOD_NOT_FOUND,
+                f"Unknown method {shown(method)}",
+                path=("method",),
+                id=request_id,
+                method=method,
+                answered=is_request,
+            )
+        try:
+            kind = field_type(envelope, "params")
+            params, skipped = layer.part(kind, frame.params, "params", unknown, mismatch, limit=limit)
+        except Mismatch as why:
+            layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
+        made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
+        return made, skipped
+
+    def _response(
+        self,
+        frame: Frame,
+        request_id: Any,
+        method: str | None,
+        unknown: Unknown,
+        mismatch: list[str],
+        limit: int,
+    ) -> tuple[Any, list[Skipped]]:
+        layer = self.layer
+        if frame.result is not UNSET and frame.error is not UNSET:
+            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id, method=method)
+        try:
+            if isinstance(frame.error, Raw):
+                error, skipped = layer.part(layer.error, frame.error, "error", unknown, limit=limit)
+                return layer.error_response(id=request_id, error=error), skipped
+            if isinstance(frame.result, Raw) and not layer.has_result(method):
+                return layer.response(id=request_id, result=checked(frame.result)), []
+            result, skipped = layer.result(method or "", frame.result, unknown, mismatch, limit=limit)
+        except Mismatch as why:
+            layer.fail(None, why.message, path=why.path, id=request_id, method=method)
+        return layer.response(id=request_id, result=result), skipped
+
+
+def _mismatch(why: Exception | None) -> list[str]:
+    """Return the path of the fast path's mismatch, if it is in the params or the result."""
+    steps = mismatch_path(why) if isinstance(why, ValidationError) else []
+    return steps if len(steps) > 1 and steps[1] in ("params", "result") else []
+
+
+def _remembered(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
+    """Look the method up only once for `request_id`: it may be forgotten after the first time."""
+    return lambda other: method if other == request_id else method_of(other)

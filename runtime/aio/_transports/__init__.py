@@ -1,0 +1,1 @@
+"""Transports: how lines get in and out, over pipes, sockets, processes, memory and WebSockets."""

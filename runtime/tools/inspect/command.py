@@ -1,0 +1,280 @@
+"""The command `inspect`: reads a log and shows it, in whatever forms were asked for."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol, TextIO
+
+from msgspec import Struct
+
+from ..._types.printable import printable
+from .assembly import Assembly
+from .conversation import Conversation, Seen
+from .entries import Side
+from .lines import Following, Line, numbered
+from .machine import JsonView
+from .page import PageError, PageView
+from .progress import LEAST, Progress
+from .selection import Last, Selection
+from .tally import Tally, Totals
+from .text import Style, TextView
+
+FINE, FOUND, TROUBLE, INTERRUPTED = 0, 1, 2, 130
+"""Exit statuses: nothing wrong, messages that do not fit or broken lines, no log or no output, interrupted."""
+
+
+class InspectError(Exception):
+    """Why a log cannot be read, or what was asked for not written: one line."""
+
+
+class Options(Struct, kw_only=True):
+    """What was asked for; `file` is a path, or `-` for the standard input."""
+
+    file: str
+    schema: str | None = None
+    perspective: Side = "client"
+    json: bool = False
+    html: str | None = None
+    limit: int = 2000
+    only: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    last: int | None = None
+    errors: bool = False
+    follow: bool = False
+    colour: Literal["auto", "always", "never"] = "auto"
+
+
+class View(Protocol):
+    """A form in which a log is shown."""
+
+    def show(self, seen: Seen) -> None:
+        """Show one message."""
+        ...
+
+    def note(self, what: str) -> None:
+        """Show a remark on the log itself."""
+        ...
+
+    def close(self, totals: Totals) -> None:
+        """Show the summary."""
+        ...
+
+
+def inspect(options: Options) -> int:
+    """Read a log and show it on the standard output; give the exit status.
+
+    Raises `InspectError` where the log cannot be read or holds nothing, or the page cannot be written,
+    `BrokenPipeError` and other errors of the standard output as they come, and `KeyboardInterrupt` unless the log was
+    followed.
+    """
+    try:
+        return _Inspection(options).run()
+    except PageError as why:
+        raise InspectError(str(why)) from None
+
+
+class _Inspection:
+    """One run of the command."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._out = _standard_output()
+        self._conversation = Conversation(options.perspective, options.schema)
+        self._tally = Tally()
+        self._assembly = Assembly()
+        self._selection = Selection(options.only, options.exclude, errors=options.errors)
+        self._held = Last(options.last) if options.last is not None else None
+        self._views: list[View] = []
+        self._last = 0
+        self._progress: Progress | None = None
+        self._following: Following | None = None
+
+    def run(self) -> int:
+        options = self._options
+        lines = self._lines()
+        page = PageView(options.html, options.file, options.limit) if options.html is not None else None
+        text = TextView(self._out.write, _style(self._out, options.colour))
+        if page is not None:  # first, so that it has whatever was seen on the output when a Ctrl-C comes
+            self._views.append(page)
+        if options.json:
+            self._views.append(JsonView(self._out.write, ascii_only=not _writes(self._out, "\U0010ffff")))
+        elif page is None:
+            self._views.append(text)
+        if options.follow:
+            self._warn()
+        try:
+            self._read(lines)
+        finally:
+            if self._progress is not None:
+                self._progress.close()
+        self._refuse_nothing()
+        if self._held is not None:
+            self._show_last(self._held)
+        totals = self._tally.close(self._conversation)
+        for view in self._views:
+            view.close(totals)
+        if page is not None and not options.json:
+            text.close(totals)
+            text.note(f"{options.html}: {page.embedded}")
+        self._out.flush()
+        if not options.follow:
+            self._warn()
+        return FINE if totals.is_fine else FOUND
+
+    def _read(self, lines: Iterator[Line]) -> None:
+        try:
+            for line in lines:
+                self._line(line)
+                if self._progress is not None:
+                    self._progress.add(line.size)
+            self._read_all(self._assembly.close())
+        except KeyboardInterrupt:
+            if not self._options.follow:
+                raise
+            rest = self._following.rest(self._last) if self._following is not None else None
+            if rest is not None:
+                self._line(rest)
+            self._read_all(self._assembly.close())
+
+    def _line(self, line: Line) -> None:
+        self._last = line.number
+        self._tally.add_line(line.size)
+        self._read_all(self._assembly.add(line))
+
+    def _read_all(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            for seen in self._conversation.read(line):
+                self._tally.add(seen)
+                if self._selection.wants(seen):
+                    if self._held is not None:
+                        self._held.add(seen)
+                    else:
+                        self._show(seen)
+
+    def _show(self, seen: Seen) -> None:
+        self._tally.totals.shown += 1
+        for view in self._views:
+            view.show(seen)
+
+    def _show_last(self, held: Last) -> None:
+        """Show the messages that were held back; from now on each is shown when it comes."""
+        self._held = None
+        if held.is_short:
+            self._note("fewer messages than --last asks for, since more would take too much memory")
+        for seen in held.take():
+            self._show(seen)
+
+    def _idle(self) -> None:
+        """All that the file has was read: what is still to come is followed."""
+        if self._held is not None:
+            self._show_last(self._held)
+        self._out.flush()
+
+    def _refuse_nothing(self) -> None:
+        totals = self._tally.totals
+        if not totals.messages and not totals.broken.number:
+            what = "holds no messages, only blank lines or brackets" if totals.bytes else "is empty"
+            raise InspectError(f"{self._options.file}: {what}")
+
+    def _warn(self) -> None:
+        """Tell of methods that were asked for and that nothing knows."""
+        for what in self._selection.unknown(self._tally.totals.methods):
+            if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+                print(f"warning: {printable(what)}", file=sys.stderr, flush=True)
+
+    def _lines(self) -> Iterator[Line]:
+        """Open the log, so that what cannot be read is known at once, and give its lines."""
+        options = self._options
+        if options.file == "-":
+            return self._guarded(self._of_stream(_standard_input()))
+        path = Path(options.file)
+        try:
+            stream = path.open("rb")
+            size = path.stat().st_size
+        except (OSError, ValueError) as why:
+            raise InspectError(_told(options.file, why)) from None
+        if options.follow and path.is_file():  # a pipe has no end that could be waited behind
+            stream.close()
+            self._following = Following(path, self._idle, self._changed)
+            return self._guarded(self._following.lines())
+        # Where the lines themselves go to the terminal, they tell how far it is.
+        if size >= LEAST and _is_terminal(sys.stderr) and (options.html is not None or not _is_terminal(self._out)):
+            self._progress = Progress(sys.stderr, size)
+        return self._guarded(self._of_stream(stream))
+
+    def _of_stream(self, stream: BinaryIO) -> Iterator[Line]:
+        with stream:
+            for line in numbered(stream):
+                yield line
+                if self._options.follow:
+                    self._out.flush()
+
+    def _guarded(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """Tell what goes wrong with the input from what goes wrong elsewhere."""
+        try:
+            for line in lines:
+                if line.number == 1 and line.data is not None:
+                    line.data = _begun(line.data, self._options.file)
+                yield line
+        except OSError as why:
+            raise InspectError(_told(self._options.file, why)) from None
+
+    def _changed(self, what: str) -> None:
+        self._read_all(self._assembly.close())
+        self._note(what)
+
+    def _note(self, what: str) -> None:
+        for view in self._views:
+            view.note(what)
+
+
+def _begun(data: bytes, file: str) -> bytes:
+    """Look at the first line for what says that a file is no text in UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InspectError(f"{file}: is text in UTF-16, not UTF-8 (hint: iconv -f UTF-16 -t UTF-8)")
+    if data.startswith(b"\x1f\x8b"):
+        raise InspectError(f"{file}: is compressed (hint: zcat, and - for FILE)")
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise InspectError("-: there is no standard input")
+    return sys.stdin.buffer
+
+
+def _standard_output() -> TextIO:
+    """Prepare the standard output: what it cannot write is shown as escapes."""
+    stream: TextIO | None = sys.stdout
+    if stream is None:
+        raise InspectError("there is no standard output")
+    reconfigure = getattr(stream, "reconfigure", None)  # what stands for it in a test may have none
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    return stream
+
+
+def _style(stream: TextIO, colour: str) -> Style:
+    """Find out what a stream can show."""
+    terminal = _is_terminal(stream)
+    wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    width = shutil.get_terminal_size().columns if terminal else 0
+    return Style(wanted if colour == "auto" else colour == "always", _writes(stream, "→⇢←⇠·…"), width)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def _writes(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(stream.encoding or "ascii")
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
+def _told(file: str, why: Exception) -> str:
+    return f"{file}: {(getattr(why, 'strerror', None) or str(why)).lower()}"

@@ -1,0 +1,530 @@
+"""What stays with a file that is written: owner, mode, attributes, byte order mark; and what is written in place."""
+
+import errno
+import os
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import acp_msgspec as acp
+import pytest
+from acp_msgspec import aio
+
+from tests.aio.support import run
+from tests.support import ROOT
+
+PATHS: Any = __import__("acp_msgspec.aio._services.paths", fromlist=["x"])
+WRITING: Any = __import__("acp_msgspec.aio._services.writing", fromlist=["x"])
+NOBODY = 65534
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="only the superuser can be somebody else")
+needs_attributes = pytest.mark.skipif(not hasattr(os, "setxattr"), reason="the system has no extended attributes")
+
+
+@pytest.fixture(params=["walked", "resolved"])
+def root(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """A folder that everybody may enter, with both ways to look files up."""
+    monkeypatch.setattr(PATHS, "CAN_WALK", request.param == "walked" and PATHS.CAN_WALK)
+    folder = Path(tempfile.mkdtemp()).resolve()
+    folder.chmod(0o755)
+    (folder / "a.txt").write_text("old", encoding="utf-8")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def nobody() -> Generator[None]:
+    """Be somebody without rights."""
+    groups = os.getgroups()
+    os.setgroups([])
+    os.setegid(NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(groups)
+
+
+def write(root: Path, content: str = "new", name: str = "a.txt") -> None:
+    """Write a file, which must work and leave nothing beside it."""
+    before = {p.name for p in root.iterdir()} | {name}
+    run(aio.Files(root).write(str(root / name), content))
+    assert {p.name for p in root.iterdir()} == before
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def access_list(user: int, permissions: int) -> bytes:
+    entries = ((1, 6, -1), (2, permissions, user), (4, 4, -1), (0x10, 7, -1), (0x20, 0, -1))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def set_access_list(path: Path, kind: str, value: bytes) -> None:
+    try:
+        os.setxattr(path, f"system.posix_acl_{kind}", value)
+    except OSError as why:
+        pytest.skip(f"the file system has no access lists: {why}")
+
+
+@needs_root
+def test_owner_and_group_stay(root: Path) -> None:
+    file = root / "a.txt"
+    os.chown(file, NOBODY, 12345)
+    file.chmod(0o640)
+    inode = file.stat().st_ino
+    write(root)
+    found = file.stat()
+    assert (found.st_uid, found.st_gid, mode(file)) == (NOBODY, 12345, 0o640)
+    assert found.st_ino != inode  # in one step
+    assert file.read_text(encoding="utf-8") == "new"
+
+
+@needs_root
+def test_a_group_stays_where_the_folder_gives_another_one(root: Path) -> None:
+    os.chown(root, 0, 12345)
+    root.chmod(0o2755)
+    write(root)
+    assert (root / "a.txt").stat().st_gid == 0
+    write(root, name="fresh")
+    assert (root / "fresh").stat().st_gid == 12345
+
+
+@needs_root
+def test_an_owner_that_cannot_be_kept_is_kept_in_place(root: Path) -> None:
+    """Somebody writes a file of another one by the right of all."""
+    file = root / "a.txt"
+    file.chmod(0o666)
+    root.chmod(0o777)
+    inode = file.stat().st_ino
+    with nobody():
+        write(root)
+    found = file.stat()
+    assert (found.st_uid, found.st_gid, found.st_ino, mode(file)) == (0, 0, inode, 0o666)
+    assert file.read_text(encoding="utf-8") == "new"
+
+
+@needs_root
+@pytest.mark.parametrize("content", ["new", "", "much longer than before" * 1000])
+def test_a_folder_that_takes_no_files(root: Path, content: str) -> None:
+    file = root / "a.txt"
+    os.chown(file, NOBODY, NOBODY)
+    with nobody():
+        write(root, content)
+        assert file.read_text(encoding="utf-8") == content
+        with pytest.raises(acp.InvalidParams) as caught:
+            run(aio.Files(root).write(str(root / "another"), "x"))
+        assert caught.value.data["detail"] == "permission denied"
+    assert file.stat().st_uid == NOBODY
+
+
+@needs_root
+def test_a_file_that_may_not_be_written_is_not_replaced(root: Path) -> None:
+    root.chmod(0o777)
+    with nobody():
+        with pytest.raises(acp.InvalidParams):
+            run(aio.Files(root).write(str(root / "a.txt"), "x"))
+        (root / "b.txt").write_text("mine", encoding="utf-8")
+        (root / "b.txt").chmod(0o200)
+        write(root, name="b.txt")
+    assert mode(root / "b.txt") == 0o200
+    assert (root / "b.txt").read_text(encoding="utf-8") == "new"
+
+
+@needs_attributes
+def test_extended_attributes_stay(root: Path) -> None:
+    file = root / "a.txt"
+    try:
+        os.setxattr(file, "user.mark", b"\0\xff")
+    except OSError as why:
+        pytest.skip(f"the file system has none: {why}")
+    inode = file.stat().st_ino
+    write(root)
+    assert os.getxattr(file, "user.mark") == b"\0\xff"
+    assert file.stat().st_ino != inode
+
+
+@needs_attributes
+def test_attributes_that_cannot_be_kept_are_kept_in_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = root / "a.txt"
+    try:
+        os.setxattr(file, "user.mark", b"1")
+    except OSError as why:
+        pytest.skip(f"the file system has none: {why}")
+    inode = file.stat().st_ino
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setxattr", refused)
+    write(root)
+    assert os.getxattr(file, "user.mark") == b"1"
+    assert file.stat().st_ino == inode
+    assert file.read_text(encoding="utf-8") == "new"
+
+
+@needs_attributes
+def test_access_lists_stay(root: Path) -> None:
+    file = root / "a.txt"
+    wanted = access_list(4321, 6)
+    set_access_list(file, "access", wanted)
+    before = mode(file)
+    write(root)
+    assert os.getxattr(file, "system.posix_acl_access") == wanted
+    assert mode(file) == before
+
+
+@needs_attributes
+def test_nobody_gets_a_right_from_the_folder(root: Path) -> None:
+    file = root / "a.txt"
+    file.chmod(0o660)
+    set_access_list(root, "default", access_list(4321, 6))
+    write(root)
+    assert "system.posix_acl_access" not in os.listxattr(file)
+    assert mode(file) == 0o660
+    write(root, name="fresh")
+    assert "system.posix_acl_access" in os.listxattr(root / "fresh")
+
+
+@needs_root
+@needs_attributes
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_program_keeps_no_rights_of_others(root: Path, in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = root / "a.txt"
+    file.chmod(0o6755)
+    try:
+        os.setxattr(file, "security.capability", bytes.fromhex("0100000200040000000000000000000000000000"))
+    except OSError as why:
+        pytest.skip(f"programs have no rights here: {why}")
+    if in_place:
+        monkeypatch.setattr(os, "replace", busy)
+    write(root)
+    assert mode(file) == 0o755
+    assert "security.capability" not in os.listxattr(file)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize("mode_wanted", [0o600, 0o640, 0o644, 0o400 | 0o200, 0o777])
+def test_nobody_reads_a_private_file_in_between(root: Path, mode_wanted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = root / "a.txt"
+    file.chmod(mode_wanted)
+    seen: list[int] = []
+    opening, writing = os.open, os.fsync
+
+    def look() -> None:
+        seen.extend(mode(p) for p in root.iterdir() if p.name.startswith(".acp-"))
+
+    def opened(*choices: Any, **more: Any) -> int:
+        number = opening(*choices, **more)
+        look()
+        return number
+
+    def synced(number: int) -> None:
+        look()
+        writing(number)
+
+    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setattr(os, "fsync", synced)
+    before = os.umask(0)
+    try:
+        write(root)
+    finally:
+        os.umask(before)
+    assert seen
+    assert all(not m & ~mode_wanted for m in seen)
+    assert seen[0] & 0o077 == 0
+    assert mode(file) == mode_wanted
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_new_files_get_the_usual_mode(root: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write(root, name="fresh")
+    finally:
+        os.umask(before)
+    assert mode(root / "fresh") == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("name", ["a.txt", "fresh"])
+def test_what_was_written_is_on_the_disk_before_it_is_seen(
+    root: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    syncing, replacing = os.fsync, os.replace
+
+    def synced(number: int) -> None:
+        found = os.fstat(number)
+        is_whole = stat.S_ISREG(found.st_mode) and found.st_size == 3
+        done.append("folder" if stat.S_ISDIR(found.st_mode) else "file" if is_whole else "part")
+        syncing(number)
+
+    def replaced(*choices: Any, **more: Any) -> None:
+        done.append("replace")
+        replacing(*choices, **more)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    write(root, name=name)
+    assert done == ["file", "replace", "folder"][: 2 if os.name == "nt" else 3]
+
+
+def busy(*_: Any, **__: Any) -> None:
+    raise OSError(errno.EBUSY, "Device or resource busy")
+
+
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS])
+@pytest.mark.parametrize("content", ["new", "", "longer than it was"])
+def test_a_file_that_cannot_be_replaced_is_written_in_place(
+    root: Path, code: int, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inode = (root / "a.txt").stat().st_ino
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise OSError(code, "no")
+
+    monkeypatch.setattr(os, "replace", refused)
+    write(root, content)
+    assert (root / "a.txt").read_text(encoding="utf-8") == content
+    assert (root / "a.txt").stat().st_ino == inode
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("where", ["replace", "write", "fsync"])
+def test_the_old_content_stays_where_the_disk_fails(
+    root: Path, code: int, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: Any, **__: Any) -> Any:
+        raise OSError(code, "It failed")
+
+    if where != "replace":  # in place
+        monkeypatch.setattr(os, "replace", busy)
+    calls = {"write": 1, "fsync": 0, "replace": 1}[where]  # the first fsync is that of the other file
+    real: Any = getattr(os, where)
+
+    def once(*choices: Any, **more: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return failing() if calls == 2 else real(*choices, **more)
+
+    monkeypatch.setattr(os, where, once)
+    with pytest.raises(acp.InternalError):
+        run(aio.Files(root).write(str(root / "a.txt"), "new content"))
+    assert (root / "a.txt").read_text(encoding="utf-8") == "old"
+    assert {p.name for p in root.iterdir()} == {"a.txt"}
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system reserves no room")
+def test_room_is_made_sure_of_before_a_file_is_written_over(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int, start: int, size: int) -> None:
+        os.ftruncate(number, start + size // 2)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(acp.InternalError):
+        run(aio.Files(root).write(str(root / "a.txt"), "x" * 1000))
+    assert (root / "a.txt").read_text(encoding="utf-8") == "old"
+    write(root, "n")  # a shorter one needs none
+    assert (root / "a.txt").read_text(encoding="utf-8") == "n"
+
+
+def test_another_file_is_not_written_in_place_of_the_one_that_was_looked_at(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = root / "other"
+    other.write_text("other", encoding="utf-8")
+
+    def swapped(*_: Any, **__: Any) -> None:
+        (root / "a.txt").unlink()
+        os.link(other, root / "a.txt")
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(os, "replace", swapped)
+    with pytest.raises(acp.InvalidParams, match="changes"):
+        run(aio.Files(root).write(str(root / "a.txt"), "x"))
+    assert other.read_text(encoding="utf-8") == "other"
+
+
+@needs_root
+def test_a_file_with_another_one_mounted_over_it(root: Path) -> None:
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        pytest.skip("nothing is mounted here")
+    (root / "outer").write_text("outer", encoding="utf-8")
+    code = f"""
+import asyncio, subprocess
+from acp_msgspec import aio
+subprocess.run(["mount", "--bind", "{root}/outer", "{root}/a.txt"], check=True)
+asyncio.run(aio.Files("{root}").write("{root}/a.txt", "mine"))
+"""
+    command = [unshare, "--mount", sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generated")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip(f"nothing may be mounted here: {done.stderr}")
+    assert not done.stderr
+    assert (root / "outer").read_text(encoding="utf-8") == "mine"
+    assert (root / "a.txt").read_text(encoding="utf-8") == "old"
+    assert {p.name for p in root.iterdir()} == {"a.txt", "outer"}
+
+
+def test_a_hard_link_is_parted_unless_the_file_is_written_in_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = root.parent / f"{root.name}-other"
+    try:
+        os.link(root / "a.txt", other)
+        write(root)
+        assert other.read_text(encoding="utf-8") == "old"
+    finally:
+        other.unlink(missing_ok=True)
+
+
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize(
+    ("before", "shown", "written", "after"),
+    [
+        (MARK + b"one\ntwo\n", "one\ntwo\n", "one\n", MARK + b"one\n"),
+        (MARK + b"one\r\ntwo\r\n", "one\r\ntwo\r\n", "one\n", MARK + b"one\r\n"),
+        (MARK, "", "x", MARK + b"x"),
+        (MARK + b"x", "x", "", MARK),
+        (MARK + b"x", "x", "\ufeffy", MARK + b"y"),
+        (MARK + MARK + b"x", "\ufeffx", "y", MARK + b"y"),
+        (b"x" + MARK, "x\ufeff", "y", b"y"),
+        (b"x", "x", "\ufeffy", MARK + b"y"),
+        (b"", "", "y", b"y"),
+        (b"a\r\n" * 50_000, "a\r\n" * 50_000, "b\n", b"b\r\n"),
+        (b"a" * 65535 + b"\r\n" + b"b\r\n", "a" * 65535 + "\r\nb\r\n", "b\n", b"b\r\n"),
+        (b"a" * 65535 + b"\r\n" + b"b\n", "a" * 65535 + "\r\nb\n", "b\n", b"b\n"),
+        (b"a" * 65536 + b"\n" + b"b\r\n", "a" * 65536 + "\nb\r\n", "b\n", b"b\n"),
+    ],
+)
+def test_a_byte_order_mark_stays_and_is_not_shown(
+    root: Path, before: bytes, shown: str, written: str, after: bytes
+) -> None:
+    file = root / "a.txt"
+    file.write_bytes(before)
+    files = aio.Files(root)
+    assert run(files.read(str(file))) == shown
+    assert run(files.read(str(file), line=1)) == shown
+    assert run(files.read(str(file), line=1, limit=1)) == shown.split("\n")[0] + ("\n" if "\n" in shown else "")
+    write(root, written)
+    assert file.read_bytes() == after
+
+
+def test_a_mark_stays_whatever_is_wanted_of_line_ends(root: Path) -> None:
+    file = root / "a.txt"
+    file.write_bytes(MARK + b"a\r\n")
+    run(aio.Files(root, keep_line_ends=False, max_bytes=4).write(str(file), "b\n"))
+    assert file.read_bytes() == MARK + b"b\n"
+
+
+@pytest.mark.parametrize("text", ["x", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_other_encodings_are_refused(root: Path, text: str, encoding: str) -> None:
+    (root / "a.txt").write_bytes(text.encode(encoding))
+    with pytest.raises(acp.InvalidParams):
+        run(aio.Files(root).read(str(root / "a.txt")))
+
+
+@pytest.mark.parametrize(
+    "name", ["new/", "new//", "a.txt/", "a.txt/.", "a.txt//", "sub/new/", "sub/.", "sub/", "a.txt/.."]
+)
+def test_what_names_a_folder_is_refused(root: Path, name: str) -> None:
+    (root / "sub").mkdir()
+    files = aio.Files(root, missing="empty")
+    for work in (files.read(f"{root}/{name}"), files.write(f"{root}/{name}", "x")):
+        with pytest.raises(acp.InvalidParams) as caught:
+            run(work)
+        assert "folder" in caught.value.data["detail"]
+    assert {p.relative_to(root).as_posix() for p in root.rglob("*")} == {"a.txt", "sub"}
+    assert (root / "a.txt").read_text(encoding="utf-8") == "old"
+
+
+def test_a_link_that_names_a_folder_is_refused(root: Path) -> None:
+    if not PATHS.CAN_WALK:
+        return
+    for number, target in enumerate(("a.txt/", "a.txt/.", f"{root}/a.txt/", "missing/")):
+        link = root / f"link{number}"
+        link.symlink_to(target)
+        with pytest.raises(acp.InvalidParams):
+            run(aio.Files(root).read(str(link)))
+        with pytest.raises(acp.InvalidParams):
+            run(aio.Files(root).write(str(link), "x"))
+    assert (root / "a.txt").read_text(encoding="utf-8") == "old"
+    (root / "sub").mkdir()
+    (root / "sub" / "b").write_text("b", encoding="utf-8")
+    (root / "way").symlink_to("sub/")
+    assert run(aio.Files(root).read(f"{root}/way/b")) == "b"
+
+
+def test_missing_files_may_be_empty(root: Path) -> None:
+    files = aio.Files(root, missing="empty")
+    (root / "dangling").symlink_to("nothing")
+    for name in ("missing", "missing/deep", "a.txt/below", "dangling"):
+        assert run(files.read(f"{root}/{name}")) == ""
+        assert run(files.read(f"{root}/{name}", line=3, limit=1)) == ""
+        with pytest.raises(acp.ResourceNotFound):
+            run(aio.Files(root).read(f"{root}/{name}"))
+    (root / "sub").mkdir()
+    (root / "out").symlink_to("../nothing")
+    for name in ("sub", "out", "../nothing", "missing/"):
+        with pytest.raises(acp.InvalidParams):
+            run(files.read(f"{root}/{name}"))
+    with pytest.raises(acp.InvalidParams):
+        run(files.read(f"{root}/missing", line=0))
+    wrong: Any = "ignore"
+    with pytest.raises(ValueError, match="use one of error, empty"):
+        aio.Files(root, missing=wrong)
+
+
+def test_a_system_that_can_do_less(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without descriptors of folders, modes of descriptors, attributes and reserved room."""
+    for name in ("fchmod", "fchown", "listxattr", "getxattr", "setxattr", "removexattr", "posix_fallocate"):
+        monkeypatch.delattr(os, name, raising=False)
+    monkeypatch.setattr(PATHS, "CAN_WALK", False)
+    write(root)
+    assert (root / "a.txt").read_text(encoding="utf-8") == "new"
+    write(root, "fresh", name="fresh")
+    monkeypatch.setattr(os, "replace", busy)
+    write(root, "longer than before")
+    assert (root / "a.txt").read_text(encoding="utf-8") == "longer than before"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be listed")
+def test_a_file_is_closed_when_it_is_replaced(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows refuses to replace an open file."""
+    replacing = os.replace
+
+    def replaced(*choices: Any, **more: Any) -> None:
+        links = [number.readlink() for number in Path("/proc/self/fd").iterdir() if number.is_symlink()]
+        assert not [link for link in links if link.parent == root and link.suffix in (".txt", ".tmp")]
+        replacing(*choices, **more)
+
+    monkeypatch.setattr(os, "replace", replaced)
+    write(root)
+    assert (root / "a.txt").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def swapped(*_: Any, **__: Any) -> None:
+        (root / "a.txt").unlink()
+        os.mkfifo(root / "a.txt")
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(os, "replace", swapped)
+    with pytest.raises(acp.InvalidParams):
+        run(aio.Files(root).write(str(root / "a.txt"), "x"), seconds=10)

@@ -1,0 +1,581 @@
+"""Handlers are checked where they are made known: a method that would never be called, or not as it is, is refused."""
+
+import asyncio
+import functools
+import inspect
+import sys
+import textwrap
+import types
+import warnings
+from collections.abc import Awaitable, Callable, Coroutine
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import AsyncMock, MagicMock, NonCallableMock
+
+import pytest
+from acp_msgspec import aio, v1, v1_unstable, v2
+from acp_msgspec.v1 import aio as v1_aio
+from acp_msgspec.v1_unstable import aio as v1_unstable_aio
+from acp_msgspec.v2 import aio as v2_aio
+from acp_msgspec.v2_unstable import aio as v2_unstable_aio
+from msgspec import Raw
+
+from tests.aio.support import run
+
+ENDS: list[Any] = [v1_aio, v1_unstable_aio, v2_aio, v2_unstable_aio]
+each_schema = pytest.mark.parametrize("ends", ENDS, ids=[m.__name__.split(".")[1] for m in ENDS])
+NAMES = {
+    "Any": Any,
+    "AsyncMock": AsyncMock,
+    "Awaitable": Awaitable,
+    "Coroutine": Coroutine,
+    "aio": aio,
+    "asyncio": asyncio,
+    "functools": functools,
+    "sys": sys,
+    "types": types,
+    "v1": v1,
+    "v1_unstable": v1_unstable,
+    "v2": v2,
+}
+
+
+def made(body: str, base: Any = aio.Agent, *, name: str = "Mine", head: str = "") -> Any:
+    """Make a class of the text of its body."""
+    found: dict[str, Any] = {}
+    text = f"class {name}(Base{head}):\n{textwrap.indent(body, '    ')}{' ...' if body.endswith(':') else ''}\n"
+    exec(text, {**NAMES, "Base": base}, found)
+    return found[name]
+
+
+def refused(body: str, base: Any = aio.Agent) -> str:
+    """Give what the class is refused with; the same methods are refused of an object of a class of its own, too."""
+    with pytest.raises(TypeError) as caught:
+        made(body, base)
+    return str(caught.value)
+
+
+@each_schema
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("async def sesion_prompt(self, params):", "session_prompt"),
+        ("async def session_promt(self, params, /):", "session_prompt"),
+        ("async def session_pormpt(self, params):", "session_prompt"),
+        ("async def sessoin_prompt(self, whatever: int):", "session_prompt"),
+        ("async def sessionprompt(self, params):", "session_prompt"),
+        ("async def sessionPrompt(self, params):", "session_prompt"),
+        ("async def SessionPrompt(self, params):", "session_prompt"),
+        ("async def session__prompt(self, params):", "session_prompt"),
+        ("async def session_prompt_(self, params):", "session_prompt"),
+        ("async def on_session_prompt(self, params):", "session_prompt"),
+        ("async def handle_session_prompt(self, params):", "session_prompt"),
+        ("async def session_prompt_handler(self, params):", "session_prompt"),
+        ("async def prompt(self, params):", "session_prompt"),
+        ("async def prompt(self, text):", "session_prompt"),
+        ("async def prompt(self, prompt, session_id, **rest):", "session_prompt"),
+        ("async def prompt(self):", "session_prompt"),
+        ("async def promt(self, params):", "session_prompt"),
+        ("async def on_prompt(self, params):", "session_prompt"),
+        ("async def handle_prompt(self, params):", "session_prompt"),
+        ("async def handlePrompt(self, params):", "session_prompt"),
+        ("def sesion_prompt(self, params):", "session_prompt"),
+        ("def prompt(self, params):", "session_prompt"),
+        ("async def sesion_new(self, params):", "session_new"),
+        ("async def new_session(self, params):", "session_new"),
+        ("async def newSession(self, params):", "session_new"),
+        ("async def list_sessions(self, _):", "session_list"),
+        ("async def cancel(self, params):", "session_cancel"),
+        ("async def session_cancle(self, params):", "session_cancel"),
+        ("async def session_set_config_optoin(self, params):", "session_set_config_option"),
+        ("async def session_setconfigoption(self, params):", "session_set_config_option"),
+        ("async def set_config_option(self, params):", "session_set_config_option"),
+        ("async def initialise(self, params):", "initialize"),
+        ("async def initalize(self, params):", "initialize"),
+        ("async def extension_reqest(self, method, params):", "extension_request"),
+        ("async def extensionRequest(self, method, params):", "extension_request"),
+        ("async def ext_method(self, method, params):", "extension_request"),
+        ("async def ext_notification(self, method, params):", "extension_notification"),
+        ("async def on_connection_closed(self):", "connection_closed"),
+        ("async def conection_closed(self):", "connection_closed"),
+        ("def capabilites(self):", "capabilities"),
+    ],
+)
+def test_a_name_close_to_a_handlers(ends: Any, line: str, meant: str) -> None:
+    text = refused(line, ends.Agent)
+    name = line.removeprefix("async ").removeprefix("def ").partition("(")[0]
+    assert text.startswith(f"Mine.{name} handles nothing; `{meant}` was probably meant. ")
+    # Three ways around it: the handler is there as well, the name is private, or it is said to be a helper.
+    if meant != "capabilities":
+        arguments = ["self", "method", "params"] if meant.startswith("extension") else ["self", "params"]
+        arguments = ["self"] if meant == "connection_closed" else arguments
+        made(f"{line} ...\nasync def {meant}({', '.join(arguments)}): ...", ends.Agent)
+    made(line.replace(f"def {name}", f"def _{name}"), ends.Agent)
+    helped = made(line, ends.Agent, head=f", helpers=[{name!r}]")
+    made(line, helped)
+    made("async def session_new(self, params): ...", helped)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("async def sesion_update(self, params):", "session_update"),
+        ("async def update(self, params: v1.SessionNotification):", "session_update"),
+        ("async def sessionUpdate(self, params):", "session_update"),
+        ("async def read_text_file(self, params):", "fs_read_text_file"),
+        ("async def fs_read_textfile(self, params):", "fs_read_text_file"),
+        ("async def fs_raed_text_file(self, params):", "fs_read_text_file"),
+        ("async def fsReadTextFile(self, params):", "fs_read_text_file"),
+        ("async def request_permission(self, params):", "session_request_permission"),
+        (
+            "async def request_permission(self, options, session_id) -> v1.RequestPermissionResponse:",
+            "session_request_pe",
+        ),
+        ("async def session_request_permision(self, params):", "session_request_permission"),
+        ("async def create_terminal(self, params):", "terminal_create"),
+        ("async def terminal_kil(self, params):", "terminal_kill"),
+        ("async def kill(self, params: 'v1.KillTerminalRequest'):", "terminal_kill"),
+        ("async def wait_for_terminal_exit(self, params):", "terminal_wait_for_exit"),
+        ("async def elicitation_crate(self, params):", "elicitation_create"),
+        ("async def elicitationComplete(self, params):", "elicitation_complete"),
+    ],
+)
+def test_the_names_of_clients(line: str, meant: str) -> None:
+    assert f" handles nothing; `{meant}" in refused(line, aio.Client)
+
+
+HELPERS = """
+say(self, text) | run(self) | load_config(self, path) | prompt_user(self, question) | close(self) | close(self, code)
+load(self, path) | load(self, path: str) | cancel(self) | cancel(self, reason: str) | start(self) | stop(self)
+update(self) | update(self, text: str) | new(self) | list(self) | delete(self, key: str) | resume(self) | fork(self)
+ask_user(self, question) | call_model(self, messages) | stream(self, session, text) | send_update(self, update)
+send_chunk(self, text) | session_closed(self, session) | session_prompts(self) | session_last(self)
+session_get_mode(self, session) | session_for(self, cwd) | session_list_all(self) | sessions(self)
+initialized(self) | authentication(self) | capability(self, name) | support(self, topic: str) | on_exit(self)
+handle(self, message) | handle_tool_call(self, call) | on_message(self, message) | tool_call(self, params)
+read_file(self, path: str) | write_file(self, path: str, text: str) | prompts(self) | prompt_text(self, params)
+get_session(self, params) | create_session(self, cwd: str) | new_session(self, cwd: str) | load_session(self, path)
+set_mode(self, mode: str) | login_user(self, user) | logout_user(self) | message(self, text) | complete(self, text: str)
+output(self, text: str) | kill(self) | create(self) | release(self) | wait(self) | request(self, params)
+connection_made(self, transport) | connection_lost(self, why) | closed(self) | extension(self, name) | shutdown(self)
+negotiate(self) | serve(self) | main(self) | __aenter__(self) | _private(self, params) | cancel_request(self, params)
+"""
+
+
+@each_schema
+@pytest.mark.parametrize("base", ["Agent", "Client"])
+def test_helpers_pass(ends: Any, base: str) -> None:
+    for helper in HELPERS.replace("\n", "|").split("|"):
+        if helper.strip():
+            made(f"async def {helper.strip()}:", getattr(ends, base))  # which raises nothing
+            made(f"def {helper.strip()}:", getattr(ends, base))
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            "def session_prompt(self, params):",
+            "is a plain function; a handler is a coroutine function: `async def session_",
+        ),
+        ("def session_prompt(self, params) -> v1.PromptResponse:", "is a plain function"),
+        ("def session_prompt(self, params) -> Any:", "is a plain function"),
+        ("def session_cancel(self, params) -> None:", "is a plain function"),
+        ("def extension_request(self, method, params):", "is a plain function"),
+        ("def connection_closed(self):", "is a plain function"),
+        ("session_prompt = lambda self, params: None", "is a plain function"),
+        ("async def session_prompt(self, params):\n    yield 1", "is an asynchronous generator"),
+        ("def session_prompt(self, params):\n    yield 1", "is a generator"),
+        ("@staticmethod\ndef session_prompt(params): ...", "is a plain function"),
+        ("@classmethod\ndef session_prompt(cls, params): ...", "is a plain function"),
+        ("session_prompt = functools.partial(print)", ""),
+        ("session_prompt = functools.partial(lambda params: None)", "is a plain function"),
+        ("session_prompt = dict", "is the class dict"),
+        ("session_prompt = 5", r"is 5; it has to be a method: `async def session_prompt\(self, params, /\)`"),
+        ("session_prompt = 'text'", "is 'text'"),
+        ("async def session_prompt(self):", r"takes \(self\); it is called with `params`: `async def session_prompt"),
+        ("async def session_prompt(self, params, more):", r"takes \(self, params, more\); it is called with `params`"),
+        ("async def session_prompt(self, *, params):", r"takes \(self, \*, params\)"),
+        (
+            "async def session_prompt(self, session_id, prompt, **rest):",
+            r"takes \(self, session_id, prompt, \*\*rest\)",
+        ),
+        ("async def session_prompt():", r"takes \(\)"),
+        ("@staticmethod\nasync def session_prompt(): ...", r"takes \(\)"),
+        ("@classmethod\nasync def session_prompt(cls): ...", r"takes \(cls\)"),
+        ("async def extension_request(self, params):", "takes .* it is called with `method` and `params`"),
+        (
+            "async def extension_notification(self, method, params, more):",
+            "takes .* it is called with `method` and `params`",
+        ),
+        ("async def connection_closed(self, why):", "takes .* it is called with no argument"),
+        ("async def capabilities(self):", "is a coroutine function; it is called without `await`: `def capabilities"),
+        ("async def supports(self, name):", "is a coroutine function; it is called without `await`"),
+        ("def supports(self):", "takes .* it is called with `name`"),
+        ("def capabilities(self, more):", "takes .* it is called with no argument"),
+        ("capabilities = 5", "is 5"),
+        ("def info(self):", "is a method; it has to be a value"),
+        ("async def cancels_turns(self):", "is a method; it has to be a value"),
+    ],
+)
+def test_a_handler_that_could_not_be_called(body: str, text: str) -> None:
+    name = next(n for n in vars(aio.Agent) if n in body)
+    if not text:
+        made(body)
+        return
+    with pytest.raises(TypeError, match=rf"^Mine\.{name} {text}"):
+        made(body)
+    for c in ("class Between(Base):\n    async def session_new(self, params): ...\n", ""):
+        found: dict[str, Any] = {}
+        exec(c or "Between = Base", {"Base": aio.Agent}, found)
+        with pytest.raises(TypeError, match=rf"^Mine\.{name} {text}"):
+            made(body, found.get("Between", aio.Agent))
+    if name in ("capabilities", "supports", "info", "cancels_turns"):
+        return
+    here, there = aio.memory_pair()
+    other = made(body, object, name="Other")()
+    with pytest.raises(TypeError, match=rf"^Other\.{name} (is|takes) "):
+        aio.AgentConnection(there, other)
+    assert here
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "async def session_prompt(self, params):",
+        "async def session_prompt(self, params, more=1):",
+        "async def session_prompt(self, *params):",
+        "async def session_prompt(self, params, **more):",
+        "@staticmethod\nasync def session_prompt(params): ...",
+        "@classmethod\nasync def session_prompt(cls, params): ...",
+        "@types.coroutine\ndef session_prompt(self, params):\n    yield",
+        "def session_prompt(self, params) -> Awaitable[v1.PromptResponse]:",
+        "def session_prompt(self, params) -> 'Coroutine[Any, Any, v1.PromptResponse]':",
+        "def session_prompt(self, params) -> asyncio.Future[v1.PromptResponse]:",
+        "def session_prompt(self, params) -> 'asyncio.Task[v1.PromptResponse]':",
+        "session_prompt = AsyncMock()",
+        "session_prompt = staticmethod(functools.partial(asyncio.sleep, 0))",
+        # Since Python 3.14 it is a method, which gets `self` as well.
+        "session_prompt = functools.partial(asyncio.sleep, *[0] * (sys.version_info < (3, 14)))",
+        "session_prompt = None",
+        "session_prompt = property(lambda self: self._x)\nasync def _x(self, params): ...",
+        "async def _x(self, p): ...\nsession_prompt = functools.partialmethod(_x)",
+        "@functools.wraps(aio.Agent.session_prompt)\ndef session_prompt(*args): return None",
+    ],
+)
+def test_a_handler_that_can_be_called(body: str) -> None:
+    aio.AgentConnection(aio.memory_pair()[0], made(body)())
+    if "= None" not in body:
+        aio.AgentConnection(aio.memory_pair()[0], made(body, object)())
+
+
+class Plain:
+    async def session_prompt(self, params: v1.PromptRequest) -> v1.PromptResponse:
+        return v1.PromptResponse(stop_reason=v1.StopReason.END_TURN)
+
+
+class Called:
+    async def __call__(self, params: Any) -> Any:
+        return None
+
+
+class CalledPlainly:
+    def __call__(self, params: Any) -> Any:
+        return None
+
+
+class Agent(aio.Agent):
+    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+        return v1.PromptResponse(stop_reason=v1.StopReason.END_TURN)
+
+
+class Client(aio.Client):
+    async def session_update(self, params: v1.SessionNotification, /) -> None: ...
+
+
+class Agent2(v2_aio.Agent):
+    async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
+        return v2.PromptResponse()
+
+
+class Alone(aio.Agent):
+    def __init__(self) -> None: ...
+
+
+class WithMore(aio.Agent):
+    def __init__(self, client: aio.AgentConnection, folder: str) -> None:
+        self.client = client
+
+
+class Takes(aio.Agent):
+    def __init__(self, client: aio.AgentConnection) -> None:
+        self.client = client
+
+
+class Both(aio.Agent, aio.Client):  # type: ignore[misc]  # `capabilities` are those of one of them
+    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+        return v1.PromptResponse(stop_reason=v1.StopReason.END_TURN)
+
+    async def session_update(self, params: v1.SessionNotification, /) -> None: ...
+
+
+class Hooks(aio.Agent):
+    async def extension_notification(self, method: str, params: Raw, /) -> None: ...
+
+
+class CanBeCalled(Agent):
+    def __call__(self, x: object) -> object:
+        return x
+
+
+class Misspelt:
+    async def sesion_prompt(self, params: v1.PromptRequest) -> None: ...
+
+
+class PartlyMisspelt(Plain):
+    async def sesion_new(self, params: v1.NewSessionRequest) -> None: ...
+
+
+class WithHelpers(Plain):
+    async def new(self, name: str) -> None: ...
+    async def close(self) -> None: ...
+    async def new_session(self) -> None: ...
+    async def session_update(self, params: v1.SessionNotification) -> None: ...
+
+
+class Sets(aio.Agent):
+    def __init__(self, value: Any) -> None:
+        vars(self)["session_prompt"] = value
+
+
+class Careless:
+    def __init_subclass__(cls) -> None: ...
+
+
+async def coroutine_factory(connection: object) -> object:
+    return Agent()
+
+
+def returns(value: Any) -> Callable[[object], Any]:
+    def factory(connection: object) -> Any:
+        return value() if inspect.iscoroutinefunction(value) else value
+
+    return factory
+
+
+def plainly(params: object) -> None: ...
+
+
+def without_connection() -> Agent:
+    return Agent()
+
+
+async def later() -> Agent:
+    return Agent()
+
+
+@pytest.mark.parametrize(
+    ("handler", "text"),
+    [
+        (3, "some of the methods of Agent of acp_msgspec.v1.aio: 3 has none"),
+        (0, "0 has none"),
+        (False, "False has none"),
+        ("agent", "'agent' has none"),
+        (asyncio, "the module asyncio has none"),
+        ({"session_prompt": 1}, "{'session_prompt': 1} has none"),
+        ([], "[] has none"),
+        (object(), "an object of the class object has none"),
+        (Misspelt(), "Misspelt.sesion_prompt handles nothing; `session_prompt` was probably meant"),
+        (PartlyMisspelt(), "PartlyMisspelt.sesion_new handles nothing; `session_new` was probably meant"),
+        (
+            Client(),
+            "takes an Agent of acp_msgspec.v1.aio: Client is made of Client of acp_msgspec.v1.aio, with `Client.ses",
+        ),
+        (Client, "takes an Agent of acp_msgspec.v1.aio: Client is made of Client of acp_msgspec.v1.aio"),
+        (returns(Client()), "takes an Agent of acp_msgspec.v1.aio: Client is made of Client"),
+        (aio.Client(), "takes an Agent of acp_msgspec.v1.aio: this is Client of acp_msgspec.v1.aio"),
+        (Agent2(), "takes an Agent of acp_msgspec.v1.aio: Agent2 is made of Agent of acp_msgspec.v2.aio"),
+        (Agent2, "takes an Agent of acp_msgspec.v1.aio: Agent2 is made of Agent of acp_msgspec.v2.aio"),
+        (v1_unstable_aio.Agent(), "this is Agent of acp_msgspec.v1_unstable.aio"),
+        (SimpleNamespace(session_update=later), "it has `session_update`, which is for a client to handle"),
+        (Agent, "the class Agent takes (); give it `Agent()` instead"),
+        (Alone, "the class Alone takes (); give it `Alone()` instead"),
+        (Plain, "the class Plain takes (); give it `Plain()` instead"),
+        (WithMore, "the class WithMore takes (client: "),
+        (WithMore, "give it an object, or `lambda connection: WithMore(…)` instead"),
+        (without_connection, "the function without_connection takes ()"),
+        (coroutine_factory, "the function coroutine_factory is a coroutine function; await it first"),
+        (Agent().session_prompt, "is a coroutine function; await it first"),
+        (returns(later), "the function factory, which returned the coroutine later()"),
+        (returns(None), "the function factory, which returned None"),
+        (returns(Agent), "the function factory, which returned the class Agent"),
+        (returns(5), "5 has none"),
+        (Sets(plainly), "Sets.session_prompt is a plain function"),
+        (Sets(5), "Sets.session_prompt is 5"),
+        (Sets(later), "Sets.session_prompt takes ()"),
+        (Sets(CalledPlainly()), "Sets.session_prompt is called without `async`"),
+    ],
+)
+def test_what_an_agents_connection_is_not_given(handler: Any, text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a coroutine that nobody awaits
+        with pytest.raises(TypeError) as caught:
+            aio.AgentConnection(aio.memory_pair()[0], handler)
+    assert text in str(caught.value)
+    assert "AgentConnection" in str(caught.value) or "." in text
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        None,
+        aio.Agent(),
+        Agent(),
+        Takes,
+        Plain(),
+        SimpleNamespace(session_prompt=Plain().session_prompt),
+        WithHelpers(),
+        Both(),
+        CanBeCalled(),
+        returns(Agent()),
+        returns(Plain()),
+        functools.partial(WithMore, folder="/"),
+        Sets(Plain().session_prompt),
+        Sets(Called()),
+        MagicMock(spec=aio.Agent),
+        AsyncMock(spec=Agent),
+        NonCallableMock(),
+        aio.ClientConnection(aio.memory_pair()[0]),  # what comes in there goes on here
+    ],
+)
+def test_what_an_agents_connection_is_given(handler: Any) -> None:
+    for _ in range(2):  # what is kept of the first check changes nothing
+        given: Any = aio.AgentConnection(aio.memory_pair()[0], handler).handler
+        assert (given is None) is (handler is None)
+
+
+def test_what_is_the_same_everywhere_may_serve_any_end() -> None:
+    for kind in (aio.AgentConnection, aio.ClientConnection, v2_aio.ClientConnection):
+        made_of: Any = kind
+        assert made_of(aio.memory_pair()[0], Hooks()).handler
+
+
+@each_schema
+def test_the_other_end_and_other_schemas(ends: Any) -> None:
+    transport = aio.memory_pair()[0]
+    for other in ENDS:
+        for end, conn in (("Agent", other.ClientConnection), ("Client", other.AgentConnection)):
+            with pytest.raises(
+                TypeError, match=rf"this is {end} of {ends.__name__}; {end}Connection of {ends.__name__} is"
+            ):
+                conn(transport, getattr(ends, end)())
+        if other is not ends:
+            for end in ("Agent", "Client"):
+                with pytest.raises(
+                    TypeError, match=rf"takes an? {end} of {other.__name__}: this is {end} of {ends.__name__};"
+                ):
+                    getattr(other, f"{end}Connection")(transport, getattr(ends, end)())
+    text = refused("async def session_update(self, params):", ends.Agent)
+    assert text.startswith(
+        "Mine.session_update handles nothing: it is for a client to handle, and this class is an agent. "
+    )
+    text = refused("async def session_prompt(self, params):", ends.Client)
+    assert text.startswith(
+        "Mine.session_prompt handles nothing: it is for an agent to handle, and this class is a client. "
+    )
+    made("async def session_update(self, session, update): ...", ends.Agent)
+
+
+def test_a_class_beside_it_cannot_keep_a_class_from_the_check() -> None:
+    class Hidden(Careless, aio.Agent):
+        async def sesion_prompt(self, params: v1.PromptRequest) -> None: ...
+
+    with pytest.raises(TypeError, match=r"^Hidden\.sesion_prompt handles nothing"):
+        aio.AgentConnection(aio.memory_pair()[0], Hidden())
+
+    class Mixin:
+        async def prompt(self, params: v1.PromptRequest) -> None: ...
+
+    with pytest.raises(TypeError, match=r"^Mixed\.prompt handles nothing"):
+        type("Mixed", (Mixin, aio.Agent), {})
+
+    class Whole(Mixin, aio.Agent):
+        async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+            raise NotImplementedError
+
+    class Later(Whole):
+        async def prompt(self, params: v1.PromptRequest) -> None: ...
+
+    assert aio.AgentConnection(aio.memory_pair()[0], Later()).handler
+
+
+def test_ready_handlers_have_what_they_work_with() -> None:
+    for kind, name in (
+        (aio.ServesFiles, "files"),
+        (aio.ServesTerminals, "terminals"),
+        (aio.DecidesPermissions, "permissions"),
+    ):
+        ready: Any = type("Ready", (kind,), {})
+        with pytest.raises(TypeError, match=rf"^Ready has no `{name}`, which {kind.__name__} needs"):
+            aio.ClientConnection(aio.memory_pair()[0], ready())
+        ready = type("Ready", (kind,), {name: object()})
+        assert aio.ClientConnection(aio.memory_pair()[0], ready()).handler
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((Agent(), "transport"), "in the wrong order, with an object of the class Agent first"),
+        ((Agent, "transport"), "in the wrong order, with the class Agent first"),
+        ((Plain(), "transport"), "in the wrong order, with an object of the class Plain first"),
+        ((returns(Agent()), "transport"), "in the wrong order, with the function factory first"),
+        ((Agent(),), "this is an object of the class Agent, which has no `receive`, `send`, `close`"),
+        ((None, Agent()), "this is None, which has no"),
+        ((5,), "this is 5, which has no"),
+        (("ws://localhost",), "this is 'ws://localhost', which has no"),
+        ((["agent"], Agent()), "`await spawn(command)`"),
+        ((aio.stdio, Agent()), "the function stdio gives one when it is called and awaited"),
+        ((aio.memory_pair(), Agent()), "here, there = memory_pair()"),
+        ((aio.ProcessTransport, Agent()), "this is the class ProcessTransport"),
+        ((aio.AgentConnection(aio.memory_pair()[0]), Agent()), "this is a connection already"),
+        ((SimpleNamespace(receive=print, close=print),), "which has no `send`"),
+        (("transport", "transport"), "an object of the class _MemoryEnd has none"),
+    ],
+)
+def test_what_is_not_a_transport(arguments: tuple[Any, ...], text: str) -> None:
+    given = [aio.memory_pair()[0] if a == "transport" else a for a in arguments]
+    connect: Any = aio.AgentConnection
+    with pytest.raises(TypeError) as caught:
+        connect(*given)
+    assert text in str(caught.value)
+
+
+def test_what_nobody_awaited() -> None:
+    connect: Any = aio.AgentConnection
+
+    async def turn() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(TypeError, match=r"this is the coroutine stdio\(\) that nobody awaited"):
+                connect(aio.stdio(), Agent())
+            with pytest.raises(TypeError, match=r"this is the coroutine later\(\) that nobody awaited"):
+                connect(aio.memory_pair()[0], later())
+            with pytest.raises(TypeError, match=r"this is the coroutine spawn\(\) that nobody awaited"):
+                connect(aio.spawn(["x"]))
+
+    run(turn())
+    with pytest.raises(TypeError, match="belongs to no schema"):
+        aio.Connection(aio.memory_pair()[0])
+
+
+def test_plain_functions_that_say_what_they_return_are_called() -> None:
+    body = "def session_prompt(self, params) -> Awaitable[v1.PromptResponse]: return self._answer()\n"
+    body += "async def _answer(self): return v1.PromptResponse(stop_reason=v1.StopReason.REFUSAL)"
+
+    async def turn() -> None:
+        here, there = aio.memory_pair()
+        async with aio.AgentConnection(there, made(body)()), aio.ClientConnection(here) as client:
+            answer = await client.session_prompt(v1.PromptRequest(session_id=v1.SessionId("s"), prompt=[]))
+            assert answer.stop_reason is v1.StopReason.REFUSAL
+
+    run(turn())

@@ -1,0 +1,164 @@
+"""What `acp_msgspec.aio` and the emitted ends consist of, and what importing them costs."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import acp_msgspec as acp
+import pytest
+from acp_msgspec import aio, state, v1, v1_unstable, v2, v2_unstable
+from acp_msgspec.v1 import aio as v1_aio
+from acp_msgspec.v1_unstable import aio as v1_unstable_aio
+from acp_msgspec.v2 import aio as v2_aio
+from acp_msgspec.v2_unstable import aio as v2_unstable_aio
+
+from generator.errors import GeneratorError
+from generator.names import CONNECTION_NAMES, method_names
+from tests.support import ROOT, generate_case
+from tests.tools.vendor_support import CLI
+
+ENDS = {"v1": v1_aio, "v1_unstable": v1_unstable_aio, "v2": v2_aio, "v2_unstable": v2_unstable_aio}
+NAMES = (
+    "Agent",
+    "AgentConnection",
+    "Client",
+    "ClientConnection",
+    "DecidesPermissions",
+    "ServesFiles",
+    "ServesTerminals",
+)
+
+
+def python(code: str, path: Path = ROOT / "generated") -> str:
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+def test_types_alone_load_no_event_loop() -> None:
+    seen = python(
+        "import sys\nfrom acp_msgspec import v1\n"
+        "print([n for n in sys.modules if n in ('asyncio', 'ssl', 'acp_msgspec.aio')])"
+    )
+    assert seen == "[]\n"
+
+
+def test_the_stable_ends_come_when_asked_for() -> None:
+    seen = python(
+        "import sys\nfrom acp_msgspec import aio\n"
+        "print([n for n in sys.modules if n in ('websockets', 'acp_msgspec.v1')])\n"
+        "print(aio.AgentConnection.__module__, 'AgentConnection' in vars(aio), 'acp_msgspec.v1.aio' in sys.modules)"
+    )
+    assert seen == "[]\nacp_msgspec.v1.aio True True\n"
+    nobody = "Nobody"
+    for name in NAMES:
+        assert getattr(aio, name) is getattr(v1_aio, name)
+    with pytest.raises(AttributeError, match=r"module 'acp_msgspec\.aio' has no attribute 'Nobody'"):
+        getattr(aio, nobody)
+    for name in aio.__all__:
+        assert name == "Decision" or getattr(aio, name).__doc__
+
+
+def test_what_is_listed_is_there_and_what_is_there_is_listed() -> None:
+    seen = python(
+        "import sys\nfrom acp_msgspec import aio\n"
+        "names = dir(aio)\n"
+        "print(sorted(set(aio.__all__) - set(names)), 'acp_msgspec.v1' in sys.modules, names == sorted(set(names)))\n"
+        "print([n for n in names if not hasattr(aio, n)], set(names) <= set(dir(aio)))"
+    )
+    assert seen == "[] False True\n[] True\n"
+    modules: list[Any] = [acp, aio, state, *ENDS.values(), v1, v1_unstable, v2, v2_unstable]
+    for module in modules:
+        assert set(getattr(module, "__all__", ())) <= set(dir(module))
+        assert all(hasattr(module, name) for name in dir(module))
+
+
+def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert CLI.main(["vendor", "copied", "--only", "v2"]) == 0
+    seen = python(
+        "from copied import aio\nfrom copied.v2.aio import AgentConnection\n"
+        "print(AgentConnection.__module__, 'AgentConnection' in dir(aio), 'Connection' in dir(aio))\n"
+        "try:\n    aio.AgentConnection\n"
+        "except AttributeError as why:\n    print(why)\n",
+        tmp_path,
+    )
+    assert seen == (
+        "copied.v2.aio False True\n"
+        "module 'copied.aio' has no 'AgentConnection', since this copy lacks the schema v1; "
+        "import it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
+    )
+    Path("use.py").write_text("from copied import aio\nprint(aio.Connection)\n", encoding="utf-8")
+    Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")
+    for checker in (["pyright", "--pythonpath", sys.executable], ["mypy", "--strict"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", *checker, "use.py", "copied"], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stdout
+
+
+def test_a_package_without_the_stable_schema_has_no_lazy_names(tmp_path: Path) -> None:
+    generate_case(ROOT / "tests" / "cases" / "shapes" / "messages" / "schema.json", "case", tmp_path)
+    text = (tmp_path / "acp_msgspec" / "aio" / "__init__.py").read_text(encoding="utf-8")
+    assert "__getattr__" not in text
+    seen = python(
+        "from acp_msgspec import aio\nfrom acp_msgspec.case.aio import Agent\n"
+        "print(hasattr(aio, 'Agent'), Agent.__name__)",
+        tmp_path,
+    )
+    assert seen == "False Agent\n"
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in vars(kind) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("label", list(ENDS))
+def test_every_method_has_its_coroutines(label: str) -> None:
+    version, _, unstable = label.partition("_")
+    name = "meta.unstable.json" if unstable else "meta.json"
+    meta: dict[str, Any] = json.loads((ROOT / "schema" / version / name).read_text(encoding="utf-8"))
+    module: Any = ENDS[label]
+    for table, handler, caller in (
+        ("agentMethods", module.Agent, module.ClientConnection),
+        ("clientMethods", module.Client, module.AgentConnection),
+    ):
+        keys = set(meta[table])
+        extra = {"mcp_message_notification"} if "mcp_message" in keys else set[str]()
+        hooks = {"extension_request", "extension_notification", "capabilities", "connection_closed", "info", "supports"}
+        if version == "v1":
+            hooks |= {"cancels_turns"}
+        own = hooks if handler is module.Agent else hooks - {"cancels_turns"}
+        assert public(handler) == keys | extra | own
+        ours = {"cancel_request", "handshake", "side", *(["negotiate"] if caller is module.ClientConnection else [])}
+        assert public(caller) == keys | extra | ours
+        for key in keys | extra:
+            for kind in (handler, caller):
+                assert inspect.iscoroutinefunction(getattr(kind, key))
+                assert f"[{meta[table].get(key, 'mcp/message')}]" in getattr(kind, key).__doc__
+        named = {*caller.side.requests.values(), *caller.side.notifications.values()}
+        other = module.Client if handler is module.Agent else module.Agent
+        assert named == public(other) - hooks
+
+
+def test_names_that_methods_cannot_have() -> None:
+    own = {n for n in dir(aio.Connection) if not n.startswith("_")} | {"extension_request", "extension_notification"}
+    own |= {n for n in (*vars(v1_aio.Agent), *vars(v1_aio.Client)) if n in CONNECTION_NAMES}
+    own |= {"files", "permissions", "terminals"}  # of ready handlers
+    assert own | {"handler", "handshake", "negotiate", "transport", "side"} == CONNECTION_NAMES
+    for key in ("close", "session_close"):
+        with pytest.raises(
+            GeneratorError, match=f"the method '{key}' cannot have the Python name {key}, which is taken"
+        ):
+            method_names([("session_close", True, False), (key, True, False)], "meta.json")
+    with pytest.raises(GeneratorError, match="mcp_message_notification, which is taken"):
+        method_names([("mcp_message", True, True), ("mcp_message_notification", True, False)], "meta.json")
+    assert method_names([("a/b-c", True, True)], "") == {
+        ("a/b-c", True): "a_b_c",
+        ("a/b-c", False): "a_b_c_notification",
+    }

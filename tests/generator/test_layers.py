@@ -1,0 +1,125 @@
+"""Imports go one way, and each outside dependency has one door."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+LAYERS = (
+    "errors",
+    "engine",
+    "values",
+    "model",
+    "source",
+    "read",
+    "overrides",
+    "docs",
+    "names",
+    "templates",
+    "lower",
+    "emit",
+    "api",
+    "explain",
+    "write",
+    "manifest",
+    "fetch",
+    "git",
+    "pin",
+    "prove",
+    "pipeline",
+    "diff",
+    "cli",
+    "__main__",
+)
+DOORS = {
+    "datamodel_code_generator": {"engine"},
+    "jinja2": {"templates"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "subprocess": {"git", "prove"},
+}
+"""Which layers may import what; of the rest of the world, the standard library alone."""
+NETWORK_DOOR = "fetch"
+NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
+
+GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
+RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
+NEWER = {"annotationlib"}
+"""Modules of the standard library that not every Python has which we support; imported only where they are."""
+RUNTIME_DOORS = {
+    "websockets": {"aio/_transports/websocket.py"},
+    "typing_extensions": {"_codec.py", "_rpc/envelopes.py"},
+}
+"""Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
+
+
+def _layer(path: Path) -> str:
+    first = path.relative_to(ROOT / "generator").parts[0]
+    return first.removesuffix(".py")
+
+
+def _imports(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append("." * node.level + (node.module or ""))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "import_module":
+            found += _named(node.args[0])
+    return found
+
+
+def _named(argument: ast.expr) -> list[str]:
+    """Give the module that a call loads by name, as far as the name stands there."""
+    first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
+    name = first.value if isinstance(first, ast.Constant) else None
+    return [name.rstrip(".")] if isinstance(name, str) and not name.startswith(".") else []
+
+
+@pytest.mark.parametrize("path", GENERATOR, ids=lambda p: str(p.relative_to(ROOT)))
+def test_generator_imports_only_what_lies_below(path: Path) -> None:
+    own = _layer(path)
+    if own == "__init__":
+        assert all(name in sys.stdlib_module_names for name in _imports(path))
+        return
+    for name in _imports(path):
+        assert not name.startswith("."), "the generator names its modules in full"
+        top, _, rest = name.partition(".")
+        if top == "generator" and rest:
+            other = rest.partition(".")[0]
+            assert other in LAYERS, f"{other} has no place in the order of layers"
+            assert LAYERS.index(other) <= LAYERS.index(own), f"{own} imports {other}, which lies above it"
+            assert other != own or own in ("lower", "emit", "diff"), f"{own} imports itself"
+        else:
+            assert own in DOORS.get(top, {own}), f"{top} is imported by {' and '.join(DOORS[top])} alone"
+            assert top not in NETWORK or own == NETWORK_DOOR, "fetch.py alone may touch the network"
+            assert top in sys.stdlib_module_names or top in DOORS or name == "generator", f"{top} is a new dependency"
+
+
+@pytest.mark.parametrize("path", RUNTIME, ids=lambda p: str(p.relative_to(ROOT / "runtime")))
+def test_package_needs_msgspec_alone(path: Path) -> None:
+    own = path.relative_to(ROOT / "runtime")
+    for name in _imports(path):
+        dots = len(name) - len(name.lstrip("."))
+        if dots:
+            place = own.parents[dots - 1] / name[dots:].replace(".", "/")
+            is_here = any((ROOT / "runtime" / p).exists() for p in (place, f"{place}.py"))
+            assert is_here or place == Path("_about"), f"{name} is not here"
+            assert dots <= len(own.parts), "the package imports itself, not what surrounds it"
+        else:
+            top = name.partition(".")[0]
+            is_standard = top in sys.stdlib_module_names or top in NEWER
+            allowed = top == "msgspec" or is_standard or own.as_posix() in RUNTIME_DOORS.get(top, ())
+            assert allowed, f"{top} is a new dependency of the package"
+
+
+@pytest.mark.parametrize("path", GENERATOR + RUNTIME, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_stay_small(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").count("\n")
+
+    assert lines <= 500, f"{lines} lines"

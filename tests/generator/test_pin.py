@@ -1,0 +1,339 @@
+"""Pinning: what is taken over, what is left out, and that a failure leaves everything as it was."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.diff.inputs import load
+from generator.errors import GeneratorError
+from generator.pin import pin
+from generator.pipeline import generate_pinned
+from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
+from tests.support import ROOT, meta_of
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+FILES = sorted({name for pair in LABELS.values() for name in pair})
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Path:
+    """Make a folder like upstream's: our stored files, with prose put back in."""
+    folder = tmp_path / "upstream"
+    for name in FILES:
+        stored = ROOT / "schema" / name
+        if stored.is_file():
+            raw = json.loads(stored.read_text(encoding="utf-8"))
+        else:  # what is pinned may have come without lists of methods
+            schema = stored.with_name(stored.name.replace("meta", "schema"))
+            raw = meta_of(json.loads(schema.read_text(encoding="utf-8")))
+        for definition in raw.get("$defs", {}).values():
+            definition["description"] = "Some prose."
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(raw), encoding="utf-8")
+    return folder
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    identity = {f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    run = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_prose_is_left_out_and_nothing_else() -> None:
+    raw: dict[str, Any] = {
+        "description": "gone",
+        "$defs": {
+            "description": {"description": "gone", "type": "string", "const": "description"},
+            "A": {
+                "properties": {"description": {"type": "string", "description": "gone", "default": {"description": 1}}},
+                "anyOf": [{"description": "gone", "enum": ["description"], "x-note": {"description": "gone"}}],
+                "required": ["description"],
+            },
+        },
+    }
+    assert without_prose(raw) == {
+        "$defs": {
+            "description": {"type": "string", "const": "description"},
+            "A": {
+                "properties": {"description": {"type": "string", "default": {"description": 1}}},
+                "anyOf": [{"enum": ["description"], "x-note": {}}],
+                "required": ["description"],
+            },
+        }
+    }
+
+
+def test_the_stored_files_have_no_prose_and_are_in_the_lock() -> None:
+    lock = load_lock()
+    assert {schema for schema, _ in LABELS.values()} <= {e.path for e in lock.files} <= set(FILES)
+    for entry in lock.files:
+        data = (ROOT / "schema" / entry.path).read_bytes()
+        assert digest(data) == entry.sha256
+        raw = json.loads(data)
+        assert without_prose(raw) == raw
+
+
+def test_a_folder(upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    lock, changes = pin(str(upstream), COMMIT, "schema-v9.9.9", root)
+    assert (lock.commit, lock.release) == (COMMIT, "schema-v9.9.9")
+    assert sorted(changes.added) == sorted(["schema/lock.json", *(f"schema/{name}" for name in FILES)])
+    sources, read = load_pinned(root)
+    assert read == lock
+    ours = {s.label: s.raw for s in load_pinned()[0]}
+    assert {s.label: s.raw for s in sources} == ours
+    for entry in lock.files:
+        assert entry.upstream_sha256 == digest((upstream / entry.path).read_bytes())
+    # Once more it is a no-op, and the commit is known from the lock.
+    again, changes = pin(str(upstream), None, None, root)
+    assert again == lock
+    assert not changes
+
+
+def test_a_folder_with_the_files_in_schema(upstream: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    upstream.rename(checkout / "schema")
+    lock, _ = pin(str(checkout), COMMIT, None, tmp_path / "project")
+    assert lock.release == "unreleased"
+
+
+def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    upstream.rename(checkout / "schema")
+    _git(checkout, "init", "--quiet", "--initial-branch=main")
+    _git(checkout, "add", ".")
+    _git(checkout, "commit", "--quiet", "--message=one")
+    _git(checkout, "tag", "schema-v1.2.3")
+    first = _git(checkout, "rev-parse", "HEAD")
+    (checkout / "schema" / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    _git(checkout, "commit", "--quiet", "--all", "--message=two")
+    # The work tree plays no part, be it dirty or not.
+    (checkout / "schema" / "v2" / "schema.json").unlink()
+    root = tmp_path / "project"
+    lock, _ = pin(str(checkout), first[:9], None, root)
+    assert lock.date == _git(checkout, "show", "--no-patch", "--format=%cs", first)
+    assert (lock.commit, lock.release) == (first, "schema-v1.2.3")
+    assert load_pinned(root)[0][0].raw == load_pinned()[0][0].raw
+    lock, _ = pin(str(checkout), None, None, root)
+    assert (lock.commit, lock.release) == (_git(checkout, "rev-parse", "HEAD"), "unreleased")
+    assert list(load_pinned(root)[0][0].raw["$defs"]) == ["Only"]
+    with pytest.raises(GeneratorError, match="has no commit fedcba9"):
+        pin(str(checkout), "fedcba9", None, root)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("missing", "has no v2/meta.json, which is pinned now"),
+        ("broken", "v2/meta.json: is not JSON"),
+        ("array", "v2/meta.json: is not a JSON object"),
+        ("commit", "the commit of these files is not known"),
+        ("folder", "is not a folder"),
+        ("address", "is not an http or https URL"),
+        ("nothing", "has no v1/meta.json, which is pinned now"),
+    ],
+)
+def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    pin(str(upstream), COMMIT, None, root)
+    before = _tree(root)
+    source = str(upstream)
+    commit: str | None = COMMIT
+    file = upstream / "v2" / "meta.json"
+    (upstream / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    match damage:
+        case "missing":
+            file.unlink()
+        case "broken":
+            file.write_text('{"version": 2,', encoding="utf-8")
+        case "array":
+            file.write_text("[]", encoding="utf-8")
+        case "commit":
+            commit = None
+        case "folder":
+            source = str(file)
+        case "address":
+            source = "ftp://example.com/schema"
+        case _:
+            source = str(tmp_path / "empty")
+            (tmp_path / "empty").mkdir()
+    with pytest.raises(GeneratorError, match=re.escape(message)):
+        pin(source, commit, None, root)
+    assert _tree(root) == before
+
+
+def test_doing_without(upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    pin(str(upstream), COMMIT, None, root)
+    for name in ("schema.json", "schema.unstable.json", "meta.json", "meta.unstable.json"):
+        (upstream / "v2" / name).unlink()
+    (upstream / "v1" / "meta.json").unlink()
+    with pytest.raises(GeneratorError, match=r"has no v1/meta\.json"):
+        pin(str(upstream), None, None, root)
+    lock, changes = pin(str(upstream), COMMIT, None, root, drop_missing=True)
+    assert len(changes.stale) == 5
+    assert not (root / "schema" / "v2").exists()
+    assert [s.label for s in load_pinned(root)[0]] == ["v1", "v1_unstable"]
+    assert load_pinned(root)[0][0].meta is None
+    assert len(lock.files) == 3
+    with pytest.raises(GeneratorError, match="has no schema"):
+        pin(str(ROOT / "templates"), COMMIT, None, tmp_path / "other")
+
+
+def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (upstream / "v1").rename(checkout / "schema")
+    lock, _ = pin(str(checkout), COMMIT, None, tmp_path / "project")
+    assert next((e.path, e.upstream_path) for e in lock.files) == ("v1/meta.json", "schema/meta.json")
+    made = generate_pinned(lambda _: None, tmp_path / "project")
+    assert [s.label for s in made.summaries] == ["v1", "v1_unstable"]
+
+
+@pytest.mark.parametrize("old", [("v1", "v2"), ("v1",), ("v2",)])
+def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...]) -> None:
+    """For a while v2 lay beside v1 under names of its own, and the packages had v1 as of old and v2 in its folder."""
+    folder = tmp_path / "checkout" / "schema"
+    folder.mkdir(parents=True)
+    for version in ("v1", "v2"):
+        if version not in old:
+            (upstream / version).rename(folder / version)
+            continue
+        for path in (upstream / version).iterdir():
+            stem, rest = path.name.split(".", 1)
+            path.rename(folder / (path.name if version == "v1" else f"{stem}.{version}.{rest}"))
+    lock, _ = pin(str(folder.parent), COMMIT, None, tmp_path / "project")
+    assert len(lock.files) == 8
+    assert [s.label for s in load_pinned(tmp_path / "project")[0]] == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert list(load(str(folder.parent), tmp_path).modules) == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert load(str(folder.parent), tmp_path).has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
+
+
+def _checkout(upstream: Path, tmp_path: Path) -> tuple[Path, str]:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    upstream.rename(checkout / "schema")
+    _git(checkout, "init", "--quiet", "--initial-branch=main")
+    _git(checkout, "add", ".")
+    _git(checkout, "commit", "--quiet", "--message=one")
+    return checkout, _git(checkout, "rev-parse", "HEAD")
+
+
+def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    lock, _ = pin(str(upstream), COMMIT, None, root)
+    assert lock.unverified == "--commit named it, and the folder is not of a repository that has it"
+    assert load_lock(root) == lock
+    assert pin(str(upstream), None, None, root)[0].unverified == lock.unverified
+    checkout, commit = _checkout(upstream, tmp_path)
+    assert pin(str(checkout), None, None, root)[0].unverified == ""
+    assert "unverified" not in (root / "schema" / "lock.json").read_text(encoding="utf-8")
+    # A folder of a repository that has the commit, with the same files, and with others.
+    other = tmp_path / "other"
+    assert pin(str(checkout / "schema"), commit, None, other)[0].unverified == ""
+    file = checkout / "schema" / "v1" / "schema.json"
+    file.write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    found = pin(str(checkout / "schema"), commit, None, tmp_path / "third")[0]
+    assert found.unverified == "--commit named it, and v1/schema.json is another one there"
+
+
+def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path: Path) -> None:
+    root, copy = tmp_path / "project", tmp_path / "copy"
+    shutil.copytree(upstream, copy)
+    checkout, commit = _checkout(upstream, tmp_path)
+    verified, _ = pin(str(checkout), None, None, root)
+    for named in (commit, commit[:12]):
+        lock, changes = pin(str(copy), named, None, root)
+        assert lock == verified
+        assert not changes
+    before = _tree(root)
+    with pytest.raises(GeneratorError, match=rf"has the files of {commit}, which is pinned from a checkout"):
+        pin(str(copy), COMMIT, None, root)
+    (copy / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
+    with pytest.raises(GeneratorError, match=r"is not that of [0-9a-f]{40}, which is pinned .*v1/schema\.json differs"):
+        pin(str(copy), commit, None, root)
+    assert _tree(root) == before
+
+
+def test_a_single_file_of_an_old_package(upstream: Path, tmp_path: Path) -> None:
+    package = tmp_path / "package" / "schema"
+    package.mkdir(parents=True)
+    (upstream / "v1" / "schema.json").rename(package / "schema.json")
+    lock, _ = pin(str(package.parent), COMMIT, None, tmp_path / "project")
+    assert [e.path for e in lock.files] == ["v1/schema.json"]
+    assert lock.unverified.startswith("--commit named it")
+
+
+def test_the_project_itself_is_not_upstream(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "schema", tmp_path / "clone" / "schema")
+    for source in (ROOT, ROOT / "schema", ROOT / "schema" / "v1", tmp_path / "clone", tmp_path / "clone" / "schema"):
+        with pytest.raises(GeneratorError, match="has schemas that `pin` wrote, not those of upstream"):
+            pin(str(source), None if source == ROOT else COMMIT, None, ROOT, drop_missing=True)
+
+
+def test_an_address_of_another_commit(tmp_path: Path) -> None:
+    with pytest.raises(GeneratorError, match=f"names the commit {'a' * 40}, not {COMMIT}"):
+        pin(f"http://127.0.0.1:9/{'a' * 40}/schema", COMMIT, None, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("no git", "there is no git"),
+        ("no checkout", "this is not a checkout that has one"),
+        ("no commit", "this is not a checkout that has one"),
+        ("changed", "schema/ has changes that are not committed"),
+        ("new", "schema/ has changes that are not committed"),
+    ],
+)
+def test_a_bump_stops_before_it_pins(state: str, message: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "schema").mkdir()
+    (tmp_path / "schema" / "lock.json").write_text("{}", encoding="utf-8")
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    if state == "no git":
+        (tmp_path / "bin").mkdir()
+        for tool in ("sh", "make", "sed", "echo"):
+            (tmp_path / "bin" / tool).symlink_to(str(shutil.which(tool)))
+        environment["PATH"] = str(tmp_path / "bin")
+    elif state != "no checkout":
+        _git(tmp_path, "init", "--quiet")
+        if state != "no commit":
+            _git(tmp_path, "add", ".")
+            _git(tmp_path, "commit", "--quiet", "--message=one")
+            changed = "lock.json" if state == "changed" else "new.json"
+            (tmp_path / "schema" / changed).write_text("[]", encoding="utf-8")
+    before = _tree(tmp_path / "schema")
+    command = [str(shutil.which("make")), "bump", "SOURCE=nowhere", "PYTHON=false"]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode != 0
+    assert run.stderr.startswith("error: ")
+    assert message in run.stderr
+    assert (_tree(tmp_path / "schema"), (tmp_path / ".venv").exists()) == (before, False)
+
+
+def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "generator", "pin", upstream, "--commit", "HEAD~1"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == "error: --commit 'HEAD~1' is not a commit (hint: 7 to 40 hexadecimal digits)\n"

@@ -1,0 +1,524 @@
+"""The raw schemas as the tests read them: by code of their own, so that no mistake of the generator is repeated here.
+
+Nothing here knows the emitted package. A type is told as a line of text (`lenient skipping list[Role] | null`), a
+field as one more (`audience: lenient … = null`); `test_parity` tells the emitted types in the same words and compares.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+
+Node: TypeAlias = dict[str, Any]
+Kind = Literal["routing", "free", "enum", "struct", "union", "choice", "text", "plain"]
+Traffic = Literal["request", "notification", "response"]
+
+REPO = Path(__file__).parents[2]
+LABELS = ("v1", "v1_unstable", "v2", "v2_unstable")
+PREFIX = "#/$defs/"
+PROTOCOL_LEVEL = "ProtocolLevelNotification"
+ROUTING: dict[str, Traffic] = {
+    "ClientRequest": "request",
+    "AgentRequest": "request",
+    "ProxyRequest": "request",
+    "ClientNotification": "notification",
+    "AgentNotification": "notification",
+    "ProxyNotification": "notification",
+    PROTOCOL_LEVEL: "notification",
+    "ClientResponse": "response",
+    "AgentResponse": "response",
+    "ProxyResponse": "response",
+}
+OUTGOING = ("ClientOutgoingMessage", "AgentOutgoingMessage")
+"""What the first schemas had: all that a side sends, in one definition."""
+SIDES = {
+    "agent": ("agent",),
+    "client": ("client",),
+    "both": ("agent", "client"),
+    "protocol": ("agent", "client"),
+    "proxy": ("proxy",),
+}
+BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
+ADVICE = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "minItems": "min_items",
+    "minLength": "min_length",
+    "pattern": "pattern",
+    "format": "format",
+    "contentEncoding": "content_encoding",
+}
+FLAGS = ("x-deserialize-default-on-error", "x-deserialize-default-on-null", "x-deserialize-skip-invalid-items")
+ON_ERROR, ON_NULL, SKIP = FLAGS
+STRUCTURE = (
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "items",
+    "const",
+    "enum",
+)
+COMBINED = ("allOf", "anyOf", "oneOf", "not", "$ref", "discriminator", "default")
+PROSE = ("title", "description", "x-docs-ignore", "x-method", "x-side")
+KEYWORDS = frozenset((*STRUCTURE, *COMBINED, *PROSE, *ADVICE, *FLAGS))
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property of an object; `owner` is the definition in which it is written down."""
+
+    wire: str
+    node: Node
+    pointer: str
+    required: bool
+
+    @property
+    def owner(self) -> str:
+        return self.pointer.split("/")[2]
+
+
+def _narrowed(outer: Property | None, inner: Property) -> Property:
+    """Give an inner property what the outer one of that name forgives; a required one decides, so it forgives not."""
+    if outer is None or inner.required:
+        return inner
+    return replace(inner, node={**{f: outer.node[f] for f in FLAGS if f in outer.node}, **inner.node})
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One shape that an object may have, with all that `allOf`, `anyOf` and `oneOf` bring together.
+
+    `other_of` is the property whose values `known` a `not` forbids: the branch stands for what no other one knows.
+    `open` says that undeclared keys are kept.
+    """
+
+    pointer: str
+    properties: tuple[Property, ...] = ()
+    other_of: str | None = None
+    known: frozenset[str] = frozenset()
+    open: bool = False
+
+    def __add__(self, more: "Branch") -> "Branch":
+        # The union's own pointer says less than the branch's; a referenced payload's says nothing of the union.
+        deeper = more.pointer if more.pointer.startswith(self.pointer) else self.pointer
+        other = (self.other_of, self.known) if self.other_of else (more.other_of, more.known)
+        return Branch(deeper, self._joined(more), *other, self.open or more.open)
+
+    def _joined(self, more: "Branch") -> tuple[Property, ...]:
+        """Join the properties; of one that both declare the inner is the narrower, unless it is the outer's tag."""
+        outer, inner = {p.wire: p for p in self.properties}, {p.wire: p for p in more.properties}
+        fixed = {wire for wire, p in outer.items() if "const" in p.node}
+        kept = [p for p in self.properties if p.wire in fixed or p.wire not in inner]
+        return (*kept, *(_narrowed(outer.get(p.wire), p) for p in more.properties if p.wire not in fixed))
+
+    @property
+    def tag(self) -> Property | None:
+        """The property by which a union tells this branch from the others: the outermost constant."""
+        return next((p for p in self.properties if "const" in p.node), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A definition that travels as the params or the result of a method."""
+
+    key: str
+    kind: Traffic
+    routing: str
+    method: str
+    sides: frozenset[str]
+
+
+@dataclass(slots=True)
+class Overrides:
+    """What `schema/overrides.toml` says of one label."""
+
+    patch: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    default: dict[str, str] = field(default_factory=dict[str, str])
+    unknown_member: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def read_overrides(label: str) -> Overrides:
+    """Read the overrides of a label, to which an unstable one adds those of its stable one."""
+    tables = tomllib.loads((REPO / "schema" / "overrides.toml").read_text(encoding="utf-8"))
+    found = Overrides()
+    for name in dict.fromkeys((label.removesuffix("_unstable"), label)):
+        table = tables.get(name, {})
+        for key, wires in table.get("patch", {}).items():
+            found.patch.setdefault(key, []).extend(wires)
+        found.default.update(table.get("default", {}))
+        found.unknown_member.update(table.get("unknown_member", {}))
+    return found
+
+
+@cache
+def read_json(label: str) -> Node:
+    """Read `schema/v1/schema.unstable.json` and its like; the result is shared and must not be changed."""
+    document: Node = spelt_out(json.loads(_stored(label, "schema").read_text(encoding="utf-8")))
+    return document
+
+
+@cache
+def read_meta(label: str) -> Node | None:
+    """Read the list of methods beside a schema; not every source of a pin has one."""
+    path = _stored(label, "meta")
+    document: Node | None = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return document
+
+
+def _stored(label: str, stem: str) -> Path:
+    version, _, channel = label.partition("_")
+    return REPO / "schema" / version / (f"{stem}.{channel}.json" if channel else f"{stem}.json")
+
+
+def is_object(value: Any) -> TypeGuard[Node]:
+    """Say whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Say whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def spelt_out(node: Any, names: bool = False) -> Any:
+    """Copy a schema with `{}` for `true` and a choice of constants for `enum`: early files use the short forms."""
+    if is_array(node):
+        return [spelt_out(part) for part in node]
+    if not is_object(node):
+        return node
+    found: Node = {}
+    for word, part in node.items():
+        if names and part is True:
+            found[word] = {}
+        elif names or word not in ("const", "default", "enum"):
+            found[word] = spelt_out(part, names=not names and word in ("properties", "$defs"))
+        else:
+            found[word] = part
+    if not names and is_array(node.get("enum")):
+        found["oneOf"] = [{"type": node.get("type", "string"), "const": value} for value in found.pop("enum")]
+        found.pop("type", None)
+    return found
+
+
+class Place(NamedTuple):
+    """A schema inside a definition: where it is, what it says, and the keyword under which it stands."""
+
+    pointer: str
+    node: Node
+    role: str
+
+
+def places(node: Node, pointer: str, role: str = "$defs") -> Iterator[Place]:
+    """Give each schema inside `node`, itself first."""
+    yield Place(pointer, node, role)
+    for name, part in node.get("properties", {}).items():
+        yield from places(part, f"{pointer}/properties/{name}", "properties")
+    for word in ("allOf", "anyOf", "oneOf"):
+        for index, part in enumerate(node.get(word, ())):
+            yield from places(part, f"{pointer}/{word}/{index}", word)
+    for word in ("items", "additionalProperties", "not"):
+        if isinstance(node.get(word), dict):
+            yield from places(node[word], f"{pointer}/{word}", word)
+
+
+def misplaced(place: Place) -> Iterator[str]:
+    """Find the keywords of a schema that nobody reads, or not there."""
+    node = place.node
+    field = place.role == "properties" and "const" not in node
+    kinds = (node.get("type"), *(node.get("type") or ()))
+    for word in node:
+        known = word in KEYWORDS
+        if known and word in FLAGS:
+            known = "array" in kinds if word == SKIP else field
+        elif known and word == "default":
+            known = field
+        if not known:
+            yield word
+
+
+def core(node: Node) -> tuple[list[Node], bool]:
+    """Take null out of a type: what remains, as alternatives, and whether null was there."""
+    kinds = node.get("type")
+    if isinstance(kinds, list):
+        return [{**node, "type": kind} for kind in node["type"] if kind != "null"], "null" in node["type"]
+    if "anyOf" in node and not isinstance(kinds, str):
+        rest = [part for part in node["anyOf"] if part.get("type") != "null"]
+        return rest, len(rest) < len(node["anyOf"])
+    return ([], True) if kinds == "null" else ([node], False)
+
+
+def limits(node: Node) -> tuple[int, int]:
+    """Give the range of an integer: its format's, narrowed by its bounds; without a format more would do, too."""
+    form = node.get("format", "int64")
+    bits = BITS[form]
+    low, high = (0, 2**bits - 1) if form.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    return max(low, node.get("minimum", low)), min(high, node.get("maximum", high))
+
+
+def advice_text(advice: dict[str, Any]) -> str:
+    """Tell the limits that no reader enforces."""
+    told = (f"{k}={float(v) if isinstance(v, int | float) else v!r}" for k, v in sorted(advice.items()))
+    return f"{{{', '.join(told)}}}" if advice else ""
+
+
+def union_text(options: list[str]) -> str:
+    """Tell a union; the order is told only where it matters. Any JSON may be null, too."""
+    distinct = set(options) - ({"null"} if "Any" in options else set())
+    return " | ".join(sorted(distinct))
+
+
+class Schema:
+    """One schema file and its overrides."""
+
+    def __init__(self, label: str, document: Node | None = None, overrides: Overrides | None = None) -> None:
+        self.label = label
+        self.document = read_json(label) if document is None else document
+        self.defs: dict[str, Node] = self.document["$defs"]
+        self.overrides = overrides or read_overrides(label)
+
+    def target(self, node: Node) -> str | None:
+        """Find the definition that a node refers to, be it only for the sake of flags beside `allOf`."""
+        parts = node.get("allOf", ())
+        ref = parts[0].get("$ref") if len(parts) == 1 and "properties" not in node else node.get("$ref")
+        return ref.removeprefix(PREFIX) if ref else None
+
+    def kind(self, key: str) -> Kind:
+        """Sort a definition by its shape."""
+        node = self.defs[key]
+        choices = self.choices(node)
+        if self.is_routing(key):
+            return "routing"
+        if "const" in node or any("const" in c for c in choices):
+            return "enum"
+        if choices and all(self.is_of_objects(c) for c in choices):
+            return "union"
+        if choices:
+            return "choice"
+        if node.get("type") == "object" and ("properties" in node or "additionalProperties" not in node):
+            return "struct"
+        if node.get("type") == "string":
+            return "text"
+        return "plain" if "type" in node or self.target(node) else "free"
+
+    def choices(self, node: Node) -> list[Node]:
+        found: list[Node] = node.get("oneOf") or node.get("anyOf") or []
+        return found
+
+    def is_of_objects(self, node: Node) -> bool:
+        key = self.target(node)
+        return self.kind(key) in ("struct", "union") if key else node.get("type") == "object"
+
+    def flatten(self, key: str) -> list[Branch]:
+        """List the shapes of an object definition: its own properties, then `allOf`'s, then a choice's."""
+        return self._flatten(self.defs[key], PREFIX + key)
+
+    def flatten_inline(self, node: Node) -> list[Branch]:
+        """List the shapes of an object that stands inside a definition; of its pointers nothing is made."""
+        return self._flatten(node, PREFIX)
+
+    def _flatten(self, node: Node, pointer: str) -> list[Branch]:
+        if "$ref" in node:
+            return self.flatten(node["$ref"].removeprefix(PREFIX))
+        if node.get("type", "object") != "object":
+            raise ValueError(f"{pointer} is no object")
+        must = node.get("required", ())
+        own = [
+            # What is required and has a default all the same is so for writers; a reader does without.
+            Property(k, v, f"{pointer}/properties/{k}", k in must and "default" not in v)
+            for k, v in node.get("properties", {}).items()
+        ]
+        other, known = self._forbidden(node)
+        keeps = node.get("additionalProperties") is True or node.get("unevaluatedProperties") is True
+        found = [Branch(pointer, tuple(own), other, known, keeps)]
+        for index, part in enumerate(node.get("allOf", ())):
+            found = [a + b for a, b in product(found, self._flatten(part, f"{pointer}/allOf/{index}"))]
+        word = "oneOf" if "oneOf" in node else "anyOf"
+        more = [b for i, part in enumerate(self.choices(node)) for b in self._flatten(part, f"{pointer}/{word}/{i}")]
+        return [a + b for a, b in product(found, more)] if more else found
+
+    def _forbidden(self, node: Node) -> tuple[str | None, frozenset[str]]:
+        parts = node.get("not", {}).get("anyOf", ())
+        pairs = [(k, v["const"]) for part in parts for k, v in part["properties"].items() if k in part["required"]]
+        names = {name for name, _ in pairs}
+        if len(names) > 1:
+            raise ValueError(f"a `not` forbids values of {sorted(names)}")
+        return next(iter(names), None), frozenset(value for _, value in pairs)
+
+    def carried_tag(self, key: str) -> tuple[str, str] | None:
+        """Find the tag that a payload's own class writes: that of the one place in the schema that uses it."""
+        places = self.users.get(key, [])
+        return places[0] if len(places) == 1 and self.kind(key) == "struct" else None
+
+    @cached_property
+    def users(self) -> dict[str, list[tuple[str, str] | None]]:
+        """List for each definition its uses: property and tag where it is the payload of a plain variant, else None."""
+        found: dict[str, list[tuple[str, str] | None]] = {}
+        for key, node in self.defs.items():
+            if self.is_routing(key):
+                continue
+            tags: dict[str, tuple[str, str]] = {}
+            for word in ("anyOf", "oneOf") if "properties" not in node else ():
+                for index, part in enumerate(node.get(word, ())):
+                    pairs = [(k, v["const"]) for k, v in part.get("properties", {}).items() if "const" in v]
+                    if pairs and len(part["properties"]) == 1:
+                        tags[f"{PREFIX}{key}/{word}/{index}/allOf/0"] = pairs[0]
+            for place in places(node, PREFIX + key):
+                if "$ref" in place.node:
+                    found.setdefault(place.node["$ref"].removeprefix(PREFIX), []).append(tags.get(place.pointer))
+        return found
+
+    def with_definition(self, key: str, node: Node | None) -> "Schema":
+        """Copy the schema with one definition changed, added or (None) removed; where payloads are used stays."""
+        defs = {k: v for k, v in {**self.defs, key: node}.items() if v is not None}
+        changed = Schema(self.label, {**self.document, "$defs": defs}, self.overrides)
+        changed.__dict__["users"] = self.users
+        return changed
+
+    def payload(self, branch: Branch) -> str | None:
+        """Find the definition that a branch of a union adds to its tag, or is."""
+        node: Any = {"$defs": self.defs}
+        for step in branch.pointer.split("/")[1:]:
+            node = node[int(step) if step.isdecimal() else step]
+        parts: list[Node] = node.get("allOf", [])
+        return parts[0].get("$ref", "").removeprefix(PREFIX) if len(parts) == 1 else None
+
+    def is_routing(self, key: str) -> bool:
+        """Say whether a definition describes whole messages; upstream hides those from its docs."""
+        node = self.defs.get(key, {})
+        return key in (*ROUTING, *OUTGOING) and "x-docs-ignore" in node
+
+    def answer_ids(self, routing: str) -> list[str]:
+        """Tell the types of the ids of a routing union's results and errors; an error may answer what had none."""
+        branches = self.choices(self.defs.get(routing, {}))
+        framed = [b["properties"]["id"] for b in branches if "id" in b.get("properties", {})]
+        return [self.text(node) for node in framed] or ["RequestId", "RequestId"]
+
+    @property
+    def null_id(self) -> bool:
+        """Say whether null is a request's id; a schema that does not say so leaves it to JSON-RPC."""
+        return "RequestId" not in self.defs or self.takes_null(self.defs["RequestId"])
+
+    @property
+    def routings(self) -> list[str]:
+        """List the routing unions that the package has of this schema."""
+        level = any(node.get("x-side") == "protocol" for node in self.defs.values())
+        return [key for key in ROUTING if self.is_routing(key) or (key == PROTOCOL_LEVEL and level)]
+
+    def listed(self, routing: str) -> list[str]:
+        """List the definitions that a routing union carries, in order."""
+        node = self.defs.get(routing)
+        if node is None:  # v1 has the protocol level at the top only, in some files without a title
+            return [key for key, definition in self.defs.items() if definition.get("x-side") == "protocol"]
+        first = node["anyOf"][0] if "anyOf" in node else node
+        if "result" in first.get("properties", {}):
+            parts = first["properties"]["result"]["anyOf"]
+        elif "params" in node.get("properties", {}):
+            parts = node["properties"]["params"]["anyOf"][0]["anyOf"]
+        else:  # the first schemas name the params and results alone, without a frame
+            parts = node["anyOf"]
+        return [key for part in parts if (key := self.target(part)) is not None]
+
+    def calls(self, routing: str) -> list[Call]:
+        """List what a routing union carries by method; extensions and unsettled drafts have none."""
+        kind = ROUTING[routing]
+        found: list[Call] = []
+        keys = self.listed(routing)
+        # Early responses have no methods at all; they go by the names of their requests.
+        early = kind == "response" and not any("x-method" in self.defs[key] for key in keys)
+        for key in keys:
+            node = self.defs[key]
+            if early:
+                node = self.defs.get(f"{key.removesuffix('Response')}Request", {})
+            if "x-method" in node:
+                found.append(Call(key, kind, routing, node["x-method"], frozenset(SIDES[node["x-side"]])))
+        return found
+
+    def text(self, node: Node, *more: str) -> str:
+        """Tell the type of a value, `more` being further options."""
+        options, nullable = core(node)
+        return union_text([*map(self._text, options), *["null"] * nullable, *more])
+
+    def _text(self, node: Node) -> str:
+        key = self.target(node)
+        if key is not None:
+            kind = self.kind(key)
+            return "Any" if kind == "free" else self.text(self.defs[key]) if kind == "plain" else key
+        if "const" in node:
+            return f"Literal[{node['const']!r}]"
+        advice = {told: node[word] for word, told in ADVICE.items() if word in node}
+        match node.get("type"):
+            case None:
+                return "Any"
+            case "integer":
+                return "int[{}..{}]".format(*limits(node))
+            case "number":
+                advice.pop("format", None)
+                return "float" + advice_text(advice)
+            case "string":
+                return "str" + advice_text(advice)
+            case "boolean":
+                return "bool"
+            case "array":
+                return (
+                    "skipping " if node.get(SKIP) else ""
+                ) + f"list[{self.text(node['items'])}]{advice_text(advice)}"
+            case "object" if "additionalProperties" in node:
+                values = node["additionalProperties"]
+                return f"dict[{'Any' if values is True else self.text(values)}]"
+            case other:
+                raise ValueError(f"no text for the type {other!r}")
+
+    def row(self, entry: Property) -> str:
+        """Tell a whole field: name, leniency, type, and what stands for an absent value."""
+        if "const" in entry.node:
+            return f"{entry.wire}: {self._text(entry.node)}"
+        marks = [word for flag, word in ((ON_ERROR, "lenient"), (ON_NULL, "null-lenient")) if entry.node.get(flag)]
+        patch = ["UNSET"] * (entry.wire in self.overrides.patch.get(entry.owner, ()))
+        told = self.text(entry.node, *patch)
+        return f"{entry.wire}: {' '.join([*marks, told])}{self._absent(entry)}"
+
+    def _absent(self, entry: Property) -> str:
+        if entry.required:
+            return " required"
+        if "default" in entry.node:
+            return f" = always {json.dumps(self.complete(entry.node, entry.node['default']))}"
+        if entry.wire in self.overrides.patch.get(entry.owner, ()):
+            return " = UNSET"
+        value = self.empty(entry.node)
+        return f" = {json.dumps(value[0])}" if value else " = what?"
+
+    def empty(self, node: Node) -> tuple[Any] | None:
+        """Give what an absent property without a `default` stands for, in a tuple; None if nothing says it."""
+        _, nullable = core(node)
+        key = self.target(node)
+        if nullable or self.text(node) == "Any":
+            return (None,)
+        if node.get("type") in ("array", "object"):
+            return ([],) if node["type"] == "array" else ({},)
+        return (self.overrides.default[key],) if key in self.overrides.default else None
+
+    def takes_null(self, node: Node) -> bool:
+        """Say whether null is a value here: it is named, or what is referred to or free takes it."""
+        options, nullable = core(node)
+        named = [key for option in options if (key := self.target(option)) and self.kind(key) in ("choice", "free")]
+        return nullable or self.text(node) == "Any" or any(self.takes_null(self.defs[key]) for key in named)
+
+    def complete(self, node: Node, value: Any) -> Any:
+        """Add to a `default` the fields that the objects inside it always write."""
+        key = self.target(node)
+        if key is None or self.kind(key) != "struct":
+            return value
+        full: Node = {}
+        entries = self.flatten(key)[0].properties
+        if value.keys() - {entry.wire for entry in entries}:
+            raise ValueError(f"the default {value} has other properties than {key}")
+        for entry in entries:
+            if entry.wire in value or "default" in entry.node:
+                full[entry.wire] = self.complete(entry.node, value.get(entry.wire, entry.node.get("default")))
+        return full

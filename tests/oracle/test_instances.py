@@ -1,0 +1,61 @@
+"""Every export can be decoded, and whatever the schema allows makes the round trip through the package."""
+
+import importlib
+from functools import cache
+
+import acp_msgspec as acp
+import pytest
+
+from tests.oracle.instances import Maker, Style
+from tests.oracle.round_trip import Judge
+from tests.oracle.schema_walk import LABELS, PREFIX, ROUTING, Schema
+
+DEFINITIONS = [(label, key) for label in LABELS for key in Schema(label).defs if key not in ROUTING]
+ROUTES = [(label, routing) for label in LABELS for routing in Schema(label).routings]
+
+
+@cache
+def maker(label: str, style: Style) -> Maker:
+    return Maker(Schema(label), style)
+
+
+@cache
+def judge(label: str) -> Judge:
+    return Judge(acp, importlib.import_module(f"acp_msgspec.{label}"))
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_decoder_is_built_for_every_export(label: str) -> None:
+    assert judge(label).types().keys() >= Schema(label).defs.keys()
+    judge(label).build_decoders()
+
+
+@pytest.mark.parametrize(("label", "key"), DEFINITIONS)
+def test_what_the_schema_allows_makes_the_round_trip(label: str, key: str) -> None:
+    for style in Style:
+        judge(label).definition(maker(label, style), key)
+
+
+@pytest.mark.parametrize(("label", "key"), DEFINITIONS)
+def test_an_object_without_a_required_key_is_refused(label: str, key: str) -> None:
+    judge(label).lacking(maker(label, Style.MINIMAL), key)
+
+
+@pytest.mark.parametrize("style", Style)
+@pytest.mark.parametrize(("label", "routing"), ROUTES)
+def test_each_envelope_makes_the_round_trip_as_a_whole_message(label: str, routing: str, style: Style) -> None:
+    judge(label).messages(maker(label, style), routing)
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_every_property_and_tag_of_the_schema_is_shown(label: str) -> None:
+    """The instances are worth nothing if they leave something out."""
+    made = maker(label, Style.MAXIMAL)
+    for key in made.schema.defs:
+        shown = [given for given, _ in made.pairs(key)]
+        for branch in made.schema.flatten(key) if made.schema.kind(key) in ("struct", "union") else ():
+            for entry in branch.properties:
+                place = f"{entry.pointer} of {PREFIX}{key}"
+                values = [given[entry.wire] for given in shown if entry.wire in given]
+                assert values, place
+                assert "const" not in entry.node or entry.node["const"] in values, place
