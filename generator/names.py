@@ -196,12 +196,6 @@ def method_of(key: str) -> str:
     return f"{name}_" if name in HIDDEN_BY_METHODS else name
 
 
-def coroutines_of(key: str) -> tuple[str, str]:
-    """Name the coroutines of a method: for its request, and for a notification of the same method."""
-    name = method_of(key)
-    return name, f"{name}_notification"
-
-
 def method_names(methods: list[tuple[str, bool, bool]], file: str) -> dict[tuple[str, bool], str]:
     """Name the coroutines of the methods that one side handles, by key and whether they handle requests.
 

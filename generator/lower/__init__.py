@@ -6,6 +6,7 @@ One pass after the other; a pass sees the context and what earlier passes have m
 from generator.errors import GeneratorError
 from generator.lower.context import Context
 from generator.lower.definitions import claim_names, lower_objects, lower_values
+from generator.lower.features import lower_features
 from generator.lower.inline import hoist_inline
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
@@ -40,6 +41,9 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
         methods=messages.methods,
         exports=tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)})),
         needs=needs,
+        request_id=messages.request_id,
+        error=messages.error,
+        features=lower_features(definitions, messages, schema.source.file),
         version=_version(schema, overrides),
     )
 

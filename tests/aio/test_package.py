@@ -91,8 +91,8 @@ def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.Mo
     )
     assert seen == (
         "copied.v2.aio False True\n"
-        "module 'copied.aio' has no 'AgentConnection', as the schema v1 is not part of this copy; "
-        "take it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
+        "module 'copied.aio' has no 'AgentConnection', since this copy lacks the schema v1; "
+        "import it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
     )
     Path("use.py").write_text("from copied import aio\nprint(aio.Connection)\n", encoding="utf-8")
     Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from generator import emit
+from generator.emit import package, rendering
 from generator.errors import GeneratorError
 from generator.jsonutil import is_array, is_object
 from generator.pipeline import generate_single
@@ -64,7 +64,8 @@ def unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
     def as_it_is(code: str, _settings: Path) -> str:
         return code
 
-    monkeypatch.setattr(emit, "format_code", as_it_is)
+    monkeypatch.setattr(rendering, "format_code", as_it_is)
+    monkeypatch.setattr(package, "format_code", as_it_is)
 
 
 def _try(folder: Path, schema: Any, meta: Any = None) -> bool:
