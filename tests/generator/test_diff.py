@@ -187,6 +187,7 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("x" * 5000, "text", "cannot be read: file name too long"),
     ],
 )
+@pytest.mark.slow
 def test_bad_input(old: str, fmt: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")

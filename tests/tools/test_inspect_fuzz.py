@@ -90,6 +90,7 @@ def test_any_bytes(inspect: Inspect, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=[*map(str, range(len(NASTY)))])
+@pytest.mark.slow
 def test_a_nasty_value_in_every_place(nasty: bytes, inspect: Inspect) -> None:
     lines: list[bytes] = []
     for line in (LINES[0], LINES[1], LINES[3], LINES[22], LINES[23], LINES[24], LINES[40], LINES[48]):
