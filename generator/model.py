@@ -31,11 +31,11 @@ class Integer:
 
 
 @dataclass(frozen=True, slots=True)
-class Advised:
+class Constrained:
     """A type with constraints for senders, which readers do not enforce."""
 
     inner: "Type"
-    advice: tuple[tuple[str, str | int | float], ...]
+    constraints: tuple[tuple[str, str | int | float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class Choice:
     options: tuple["Type", ...]
 
 
-Type = Named | Plain | Integer | Advised | ListOf | MapOf | Nullable | Choice
+Type = Named | Plain | Integer | Constrained | ListOf | MapOf | Nullable | Choice
 
 
 def parts(kind: Type) -> Iterator[Type]:
     """List a type expression and all types inside it."""
     yield kind
     match kind:
-        case Advised(inner=inner) | Nullable(inner=inner) | ListOf(item=inner) | MapOf(item=inner):
+        case Constrained(inner=inner) | Nullable(inner=inner) | ListOf(item=inner) | MapOf(item=inner):
             yield from parts(inner)
         case Choice(options=options):
             for option in options:

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass, field
 
 from generator.model import (
-    Advised,
     Choice,
+    Constrained,
     Field,
     Integer,
     Leniency,
@@ -21,7 +21,7 @@ from generator.names import helper, wire_name
 from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, is_mutable, names_in
 
 INTEGERS = {f"{sign}int{bits}": f"{'UI' if sign else 'I'}nt{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-ADVICE_ALIASES: dict[tuple[tuple[str, str | int | float], ...], str] = {
+CONSTRAINT_ALIASES: dict[tuple[tuple[str, str | int | float], ...], str] = {
     (("format", "uri"),): "Uri",
     (("format", "date-time"),): "DateTime",
     (("format", "regex"),): "Regex",
@@ -55,7 +55,7 @@ def value_text(value: Value) -> str:
 def bare_type(kind: Type) -> Type:
     """Take sender constraints and `SkipInvalid` off the outside of a type."""
     match kind:
-        case Advised(inner=inner):
+        case Constrained(inner=inner):
             return bare_type(inner)
         case ListOf(item=item):
             return ListOf(item)
@@ -106,11 +106,11 @@ class Writer:
             case Integer(low=low, high=high):
                 bounds = f"{self.helper('Meta')}(ge={low}, le={high})"
                 return f"{self.helper('Annotated')}[{self.builtin('int')}, {bounds}]"
-            case Advised(inner=Plain(name="str"), advice=advice) if advice in ADVICE_ALIASES:
-                return self.helper(ADVICE_ALIASES[advice])
-            case Advised(inner=inner, advice=advice):
-                limits = ", ".join(f"{k}={quoted(v) if isinstance(v, str) else repr(v)}" for k, v in advice)
-                return f"{self.helper('Annotated')}[{self.kind(inner)}, {self.helper('Advice')}({limits})]"
+            case Constrained(inner=Plain(name="str"), constraints=constraints) if constraints in CONSTRAINT_ALIASES:
+                return self.helper(CONSTRAINT_ALIASES[constraints])
+            case Constrained(inner=inner, constraints=constraints):
+                limits = ", ".join(f"{k}={quoted(v) if isinstance(v, str) else repr(v)}" for k, v in constraints)
+                return f"{self.helper('Annotated')}[{self.kind(inner)}, {self.helper('SenderConstraint')}({limits})]"
             case ListOf(item=item, skips=skips):
                 text = f"{self.builtin('list')}[{self.kind(item)}]"
                 return f"{self.helper('SkipInvalid')}[{text}]" if skips else text

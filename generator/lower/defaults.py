@@ -9,9 +9,9 @@ from generator.lower.context import Context
 from generator.lower.kinds import RANGES, kind_of
 from generator.lower.nodes import Node, default_of
 from generator.model import (
-    Advised,
     Alias,
     Choice,
+    Constrained,
     Enumeration,
     Identifier,
     Integer,
@@ -37,7 +37,7 @@ def default_value(context: Context, kind: Type, raw: Any, pointer: str) -> Value
             return Literal(raw)
         case Nullable() if raw is None:
             return Literal(None)
-        case Nullable(inner=inner) | Advised(inner=inner):
+        case Nullable(inner=inner) | Constrained(inner=inner):
             return default_value(context, inner, raw, pointer)
         case ListOf(item=item) if is_array(raw):
             return ListValue(tuple(default_value(context, item, v, child(pointer, i)) for i, v in enumerate(raw)))

@@ -8,7 +8,7 @@ from generator.errors import child
 from generator.lower.categories import constraints_of, is_scalar
 from generator.lower.context import Context
 from generator.lower.nodes import Node, branches_of, branches_without_null, has_flag, is_free, reference_of, type_of
-from generator.model import Advised, Alias, Choice, Integer, ListOf, MapOf, Named, Nullable, Plain, Type
+from generator.model import Alias, Choice, Constrained, Integer, ListOf, MapOf, Named, Nullable, Plain, Type
 from generator.read import SKIP_ITEMS
 
 RANGES: dict[str, tuple[int, int]] = {
@@ -100,7 +100,7 @@ def _integer_of(context: Context, node: SchemaObject, pointer: str) -> Integer:
 def constrained(kind: Type, node: SchemaObject) -> Type:
     """Add a schema's sender constraints to a type."""
     found = constraints_of(node)
-    return Advised(kind, found) if found else kind
+    return Constrained(kind, found) if found else kind
 
 
 def _list_of(context: Context, node: SchemaObject, pointer: str) -> Type:
@@ -115,7 +115,7 @@ def resolve(context: Context, kind: Type) -> Type:
     seen: set[str] = set()
     while True:
         match kind:
-            case Advised(inner=inner):
+            case Constrained(inner=inner):
                 kind = inner
             case Named(name=name) if name not in seen and isinstance(alias := context.made_as(name), Alias):
                 seen.add(name)  # a cycle of aliases is reported when definitions are put in order

@@ -46,7 +46,7 @@ PROTOCOL_LEVEL = "ProtocolLevelNotification"
 
 
 def routing_names(source: Source) -> frozenset[str]:
-    """List the definitions that describe whole messages; the message layer replaces them."""
+    """List the definitions that describe whole messages; the message schema replaces them."""
     wanted = {f"{sender}{kind}" for sender in SENDERS for kind in KINDS} | {PROTOCOL_LEVEL}
     found = definitions_of(source.raw, source.file)
     return frozenset(n for n, d in found.items() if n in wanted and is_object(d) and "x-docs-ignore" in d)

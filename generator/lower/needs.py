@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from generator.errors import GeneratorError
 from generator.model import (
-    Advised,
     Alias,
+    Constrained,
     Definition,
     Enumeration,
     Field,
@@ -85,7 +85,7 @@ def _unwrapped(kind: Type, known: Mapping[str, Definition]) -> Type:
     """Strip null, sender constraints and aliases off a type."""
     while True:
         match kind:
-            case Nullable(inner=inner) | Advised(inner=inner):
+            case Nullable(inner=inner) | Constrained(inner=inner):
                 kind = inner
             case Named(name=name) if isinstance(alias := known.get(name), Alias):
                 kind = alias.kind

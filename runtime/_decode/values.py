@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from .._types.leniency import Advice
+from .._types.leniency import SenderConstraint
 from .context import RepairContext, TypeReader
 from .hook import FORBIDDEN, dec_hook
 from .paths import Mismatch, shown
@@ -199,7 +199,7 @@ class ConstrainedReader(ReaderBase, Struct, frozen=True):
     """Reads a value with constraints that apply to senders only."""
 
     inner: TypeReader
-    constraint: Advice
+    constraint: SenderConstraint
 
     def read(self, value: Any, context: RepairContext) -> Any:
         out = self.inner.read(value, context)
@@ -219,7 +219,7 @@ class ConstrainedReader(ReaderBase, Struct, frozen=True):
         return self.inner.sift(entries, context)
 
 
-def violation(constraint: Advice, value: Any) -> str | None:
+def violation(constraint: SenderConstraint, value: Any) -> str | None:
     """Return what a value violates, None if nothing."""
     if constraint.minimum is not None and value < constraint.minimum:
         return f"Expected a number >= {constraint.minimum}"

@@ -32,7 +32,7 @@ TITLES = {
 PLAIN = (str, int, float, list, tuple, dict)
 
 
-class Layer(Struct):
+class MessageSchema(Struct):
     """The message classes of one schema."""
 
     methods: dict[str, Method]

@@ -31,7 +31,7 @@ SkipInvalid = Annotated[T, Leniency.SKIP_ITEMS]
 """A list that drops invalid items."""
 
 
-class Advice(Struct, frozen=True, kw_only=True):
+class SenderConstraint(Struct, frozen=True, kw_only=True):
     """Constraints for senders, which readers do not enforce.
 
     The reference implementation accepts values outside these limits, so decoding does too; `validate` checks them.
@@ -46,11 +46,11 @@ class Advice(Struct, frozen=True, kw_only=True):
     content_encoding: str | None = None
 
 
-Uri = Annotated[str, Advice(format="uri")]
+Uri = Annotated[str, SenderConstraint(format="uri")]
 """A URI (RFC 3986) as text."""
-DateTime = Annotated[str, Advice(format="date-time")]
+DateTime = Annotated[str, SenderConstraint(format="date-time")]
 """A date and time (RFC 3339) as text."""
-Regex = Annotated[str, Advice(format="regex")]
+Regex = Annotated[str, SenderConstraint(format="regex")]
 """A regular expression as text."""
-Base64 = Annotated[str, Advice(content_encoding="base64")]
+Base64 = Annotated[str, SenderConstraint(content_encoding="base64")]
 """Bytes as Base64 text."""

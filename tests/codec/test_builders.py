@@ -101,8 +101,8 @@ def test_every_response_class_is_taken(label: str) -> None:
 
 
 def test_a_schema_without_results_takes_any() -> None:
-    layer: Any = importlib.import_module("acp_msgspec.v1.messages")._LAYER
-    early = copy.copy(layer)
+    schema: Any = importlib.import_module("acp_msgspec.v1.messages")._SCHEMA
+    early = copy.copy(schema)
     early.methods, early.results, early.error = {}, set(), Any
     for result in (None, {"a": 1}, END):
         early.check_result(result, None)

@@ -47,7 +47,7 @@ def _used_names() -> set[str]:
 
 
 def _public_names() -> set[str]:
-    """List what the message layer defines for all its users, envelopes and routing aside."""
+    """List what the message module defines for all its users, envelopes and routing aside."""
     tree = ast.parse((ROOT / "generated" / "acp_msgspec" / "v1" / "messages.py").read_text(encoding="utf-8"))
     found = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
     found |= {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}

@@ -24,7 +24,7 @@ from tests.oracle.schema_walk import (
     Call,
     Property,
     Schema,
-    advice_text,
+    constraint_text,
     misplaced,
     places,
     read_meta,
@@ -77,10 +77,12 @@ class Package:
         return " ".join([*lenient, self.aliases.get((base, rest)) or self._bare(base, rest)])
 
     def _bare(self, base: Any, marks: tuple[Any, ...]) -> str:
-        given = [(k, getattr(m, k)) for m in marks if isinstance(m, leniency.Advice) for k in m.__struct_fields__]
-        advice = {k: v for k, v in given if v is not None}
+        given = [
+            (k, getattr(m, k)) for m in marks if isinstance(m, leniency.SenderConstraint) for k in m.__struct_fields__
+        ]
+        constraints = {k: v for k, v in given if v is not None}
         bounds = [f"[{m.ge}..{m.le}]" for m in marks if isinstance(m, Meta)]
-        odd = [m for m in marks if not isinstance(m, Meta | leniency.Advice)]
+        odd = [m for m in marks if not isinstance(m, Meta | leniency.SenderConstraint)]
         args = get_args(base)
         origin = get_origin(base)
         if origin in UNIONS:
@@ -93,7 +95,7 @@ class Package:
             told = f"Literal[{', '.join(map(repr, args))}]"
         else:
             told = SIMPLE.get(base) or self._named(base)
-        return "".join([told, *bounds, advice_text(advice), *map(repr, odd)])
+        return "".join([told, *bounds, constraint_text(constraints), *map(repr, odd)])
 
     def _named(self, kind: Any) -> str:
         name = getattr(kind, "__name__", "")

@@ -43,7 +43,7 @@ SIDES = {
     "proxy": ("proxy",),
 }
 BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
-ADVICE = {
+CONSTRAINTS = {
     "minimum": "minimum",
     "maximum": "maximum",
     "minItems": "min_items",
@@ -66,7 +66,7 @@ STRUCTURE = (
 )
 COMBINED = ("allOf", "anyOf", "oneOf", "not", "$ref", "discriminator", "default")
 PROSE = ("title", "description", "x-docs-ignore", "x-method", "x-side")
-KEYWORDS = frozenset((*STRUCTURE, *COMBINED, *PROSE, *ADVICE, *FLAGS))
+KEYWORDS = frozenset((*STRUCTURE, *COMBINED, *PROSE, *CONSTRAINTS, *FLAGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +261,10 @@ def limits(node: Node) -> tuple[int, int]:
     return max(low, node.get("minimum", low)), min(high, node.get("maximum", high))
 
 
-def advice_text(advice: dict[str, Any]) -> str:
+def constraint_text(constraints: dict[str, Any]) -> str:
     """Tell the limits that no reader enforces."""
-    told = (f"{k}={float(v) if isinstance(v, int | float) else v!r}" for k, v in sorted(advice.items()))
-    return f"{{{', '.join(told)}}}" if advice else ""
+    told = (f"{k}={float(v) if isinstance(v, int | float) else v!r}" for k, v in sorted(constraints.items()))
+    return f"{{{', '.join(told)}}}" if constraints else ""
 
 
 def union_text(options: list[str]) -> str:
@@ -451,23 +451,23 @@ class Schema:
             return "Any" if kind == "free" else self.text(self.defs[key]) if kind == "plain" else key
         if "const" in node:
             return f"Literal[{node['const']!r}]"
-        advice = {told: node[word] for word, told in ADVICE.items() if word in node}
+        constraints = {told: node[word] for word, told in CONSTRAINTS.items() if word in node}
         match node.get("type"):
             case None:
                 return "Any"
             case "integer":
                 return "int[{}..{}]".format(*limits(node))
             case "number":
-                advice.pop("format", None)
-                return "float" + advice_text(advice)
+                constraints.pop("format", None)
+                return "float" + constraint_text(constraints)
             case "string":
-                return "str" + advice_text(advice)
+                return "str" + constraint_text(constraints)
             case "boolean":
                 return "bool"
             case "array":
                 return (
                     "skipping " if node.get(SKIP) else ""
-                ) + f"list[{self.text(node['items'])}]{advice_text(advice)}"
+                ) + f"list[{self.text(node['items'])}]{constraint_text(constraints)}"
             case "object" if "additionalProperties" in node:
                 values = node["additionalProperties"]
                 return f"dict[{'Any' if values is True else self.text(values)}]"

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from .._types.hooks import Absent
-from .._types.leniency import Advice, Leniency
+from .._types.leniency import Leniency, SenderConstraint
 from .._types.numbers import UINT64_MAX, UInt64
 from .._types.structs import GUARD
 from .._types.unions import NativePart, spec_of
@@ -100,7 +100,7 @@ def _compile_class(kind: type[Any]) -> TypeReader:
 
 
 def _compile_annotated(inner: Any, metadata: tuple[Any, ...]) -> TypeReader:
-    constraint = next((m for m in metadata if isinstance(m, Advice)), None)
+    constraint = next((m for m in metadata if isinstance(m, SenderConstraint)), None)
     if constraint is not None:
         rest = tuple(m for m in metadata if m is not constraint)
         return ConstrainedReader(_compile_annotated(inner, rest), constraint)

@@ -21,7 +21,7 @@ from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERRO
 from .errors import MessageError
 from .frame import Frame, NeverSent, frame_by_parts, is_anonymous
 from .salvage import Head, heads_of
-from .schema import Layer, checked, field_type
+from .schema import MessageSchema, checked, field_type
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -39,10 +39,10 @@ def _refuse(buf: Any) -> NoReturn:
     raise ValidationError("No method is known whose result this is")
 
 
-class Reader(Struct, Generic[M]):
+class MessageDecoder(Struct, Generic[M]):
     """Decodes the messages that one side sends; `envelopes` are its requests and notifications."""
 
-    layer: Layer
+    schema: MessageSchema
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
@@ -53,9 +53,9 @@ class Reader(Struct, Generic[M]):
 
     def __post_init__(self) -> None:
         """Index the envelopes by method."""
-        self.layer.envelopes.extend(e for e in self.envelopes if e not in self.layer.envelopes)
+        self.schema.envelopes.extend(e for e in self.envelopes if e not in self.schema.envelopes)
         for envelope in self.envelopes:
-            table = self.requests if issubclass(envelope, self.layer.request) else self.notifications
+            table = self.requests if issubclass(envelope, self.schema.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
         # KeptVariant as plain functions, since looking up a method of a Struct takes longer.
         self.strict = self._first
@@ -130,10 +130,10 @@ class Reader(Struct, Generic[M]):
             return self.read(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
 
         def answer_decoder(method: str | None) -> Callable[[Any], Any]:
-            known = self.layer.methods.get(method) if method is not None else None
+            known = self.schema.methods.get(method) if method is not None else None
             if known is None or known.response is None:
                 return _refuse
-            kind = self.layer.response[known.response]
+            kind = self.schema.response[known.response]
             decode = answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
             return decode
 
@@ -145,11 +145,11 @@ class Reader(Struct, Generic[M]):
         try:
             parts, unread = messages_of(buf)
         except ValidationError:
-            self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
+            self.schema.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             self._malformed(why, buf)
         if not parts:
-            self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
+            self.schema.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
         first: tuple[int, MessageError] | None = None
         refused = 0
@@ -167,7 +167,7 @@ class Reader(Struct, Generic[M]):
                     out.append(why)
                 first = first or (index, why)
         if refused > REFUSALS or unread is not None:
-            out.append(self.layer.refused_together(max(refused - REFUSALS, 0), unread))
+            out.append(self.schema.refused_together(max(refused - REFUSALS, 0), unread))
         if first is not None:
             raise first[1].in_batch(first[0], out)
         if unread is not None:
@@ -198,7 +198,7 @@ class Reader(Struct, Generic[M]):
             check_json(buf)
         except DecodeError as why:
             self._malformed(why, buf)
-        return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
+        return self.schema.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
 
     def _malformed(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
         heads = heads_of(buf)
@@ -207,7 +207,7 @@ class Reader(Struct, Generic[M]):
         method = head.method if isinstance(head.method, str) else None
         is_answered = answered and not head.has_answer
         try:
-            self.layer.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
+            self.schema.fail(PARSE_ERROR, reason(why, buf), id=request_id, method=method, answered=is_answered)
         except MessageError as error:
             error.heads = heads
             raise
@@ -215,7 +215,7 @@ class Reader(Struct, Generic[M]):
     def _message(
         self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, mismatch: list[str], limit: int
     ) -> tuple[Any, list[Skipped]]:
-        layer = self.layer
+        schema = self.schema
         is_response = frame.is_response
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
@@ -224,7 +224,7 @@ class Reader(Struct, Generic[M]):
         is_answered = frame.may_be_answered and called is None
         if frame.jsonrpc != "2.0":
             what = "no version" if frame.jsonrpc is UNSET else f"the version {shown(frame.jsonrpc)}"
-            layer.fail(
+            schema.fail(
                 INVALID_REQUEST,
                 f'Expected "2.0", got {what}',
                 path=("jsonrpc",),
@@ -251,12 +251,12 @@ class Reader(Struct, Generic[M]):
             problem = "The method is empty"
         else:
             problem = f"Expected `str`, got `{kind_of(frame.method)}`"
-        self.layer.fail(INVALID_REQUEST, problem, path=path, id=request_id, method=called, answered=answered)
+        self.schema.fail(INVALID_REQUEST, problem, path=path, id=request_id, method=called, answered=answered)
 
     def _id(self, frame: Frame, *, is_response: bool) -> Any:
         if frame.id is UNSET:
             if is_response:
-                self.layer.fail(INVALID_REQUEST, "A response without an id", path=("id",))
+                self.schema.fail(INVALID_REQUEST, "A response without an id", path=("id",))
             return None
         # The id of an error response is null if the request could not be read.
         if is_response and frame.error is not UNSET and frame.id is None:
@@ -264,26 +264,26 @@ class Reader(Struct, Generic[M]):
         if type(frame.id) is str or (type(frame.id) is int and -(2**63) <= frame.id < 2**63):
             return frame.id
         try:
-            return engine().repair_part(self.layer.request_id, frame.id, path=("id",))[0]
+            return engine().repair_part(self.schema.request_id, frame.id, path=("id",))[0]
         except Mismatch as why:
             method = frame.method if isinstance(frame.method, str) else None
-            self.layer.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
+            self.schema.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
     def _call(
         self, frame: Frame, request_id: Any, method: str, unknown: Unknown, mismatch: list[str], limit: int
     ) -> tuple[Any, list[Skipped]]:
-        layer = self.layer
+        schema = self.schema
         is_request = frame.id is not UNSET
         if method.startswith("_"):
             params = checked(frame.params) if isinstance(frame.params, Raw) else UNSET
             if is_request:
-                return layer.extension_request(id=request_id, method=method, params=params), []
-            return layer.extension_notification(method=method, params=params), []
+                return schema.extension_request(id=request_id, method=method, params=params), []
+            return schema.extension_notification(method=method, params=params), []
         envelope = (self.requests if is_request else self.notifications).get(method)
         if envelope is None:
             if not is_request and method in self.requests:
-                layer.fail(INVALID_REQUEST, f"A request for {method!r} without an id", path=("id",), method=method)
-            layer.fail(
+                schema.fail(INVALID_REQUEST, f"A request for {method!r} without an id", path=("id",), method=method)
+            schema.fail(
                 METHOD_NOT_FOUND,
                 f"Unknown method {shown(method)}",
                 path=("method",),
@@ -293,9 +293,9 @@ class Reader(Struct, Generic[M]):
             )
         try:
             kind = field_type(envelope, "params")
-            params, skipped = layer.part(kind, frame.params, "params", unknown, mismatch, limit=limit)
+            params, skipped = schema.part(kind, frame.params, "params", unknown, mismatch, limit=limit)
         except Mismatch as why:
-            layer.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
+            schema.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
         made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
         return made, skipped
 
@@ -308,19 +308,19 @@ class Reader(Struct, Generic[M]):
         mismatch: list[str],
         limit: int,
     ) -> tuple[Any, list[Skipped]]:
-        layer = self.layer
+        schema = self.schema
         if frame.result is not UNSET and frame.error is not UNSET:
-            layer.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id, method=method)
+            schema.fail(INVALID_REQUEST, "A response with both a result and an error", id=request_id, method=method)
         try:
             if isinstance(frame.error, Raw):
-                error, skipped = layer.part(layer.error, frame.error, "error", unknown, limit=limit)
-                return layer.error_response(id=request_id, error=error), skipped
-            if isinstance(frame.result, Raw) and not layer.has_result(method):
-                return layer.response(id=request_id, result=checked(frame.result)), []
-            result, skipped = layer.result(method or "", frame.result, unknown, mismatch, limit=limit)
+                error, skipped = schema.part(schema.error, frame.error, "error", unknown, limit=limit)
+                return schema.error_response(id=request_id, error=error), skipped
+            if isinstance(frame.result, Raw) and not schema.has_result(method):
+                return schema.response(id=request_id, result=checked(frame.result)), []
+            result, skipped = schema.result(method or "", frame.result, unknown, mismatch, limit=limit)
         except Mismatch as why:
-            layer.fail(None, why.message, path=why.path, id=request_id, method=method)
-        return layer.response(id=request_id, result=result), skipped
+            schema.fail(None, why.message, path=why.path, id=request_id, method=method)
+        return schema.response(id=request_id, result=result), skipped
 
 
 def _mismatch(why: Exception | None) -> list[str]:

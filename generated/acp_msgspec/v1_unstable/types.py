@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from .._types.leniency import Advice, OrDefault, SkipInvalid, Uri
+from .._types.leniency import OrDefault, SenderConstraint, SkipInvalid, Uri
 from .._types.numbers import Int64, UInt16, UInt32, UInt64
 from .._types.structs import AcpStruct, always, always_new
 from .._types.unions import Closed, Fallback, Open, OpenFallback, Untagged
@@ -2489,7 +2489,7 @@ class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
     session_update: ClassVar[Literal["notice"]] = "notice"
     severity: NoticeSeverity
     """How serious it is; a hint for display."""
-    title: Annotated[str, Advice(min_length=1)]
+    title: Annotated[str, SenderConstraint(min_length=1)]
     """What there is to say, as plain text that is understood on its own; never empty."""
     description: OrDefault[str | None] = None
     """Details or advice as plain text; null or absent if there are none."""

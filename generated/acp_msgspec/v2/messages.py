@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, overload
 from msgspec import UNSET, DecodeError, Raw, UnsetType
 
 from .._decode.report import OnSkip
-from .._rpc.decoder import MethodOf, Reader
+from .._rpc.decoder import MessageDecoder, MethodOf
 from .._rpc.envelopes import Envelope, ExtensionMethod, ResultT
 from .._rpc.errors import RequestError
 from .._rpc.methods import Method
-from .._rpc.schema import Layer, extension_method, raw_json
+from .._rpc.schema import MessageSchema, extension_method, raw_json
 from .._types.hooks import Absent
 from .._types.inputs import Buffer, Unknown
 from .._types.unions import Routed, Tagged, Untagged
@@ -481,7 +481,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 )
 """Every method of the protocol, by name."""
 
-_LAYER = Layer(
+_SCHEMA = MessageSchema(
     methods=dict(METHODS),
     request_id=RequestId,
     error=Error,
@@ -491,8 +491,8 @@ _LAYER = Layer(
     extension_request=ExtensionRequest,
     extension_notification=ExtensionNotification,
 )
-_FROM_CLIENT: Reader[MessageFromClient] = Reader(
-    _LAYER,
+_FROM_CLIENT: MessageDecoder[MessageFromClient] = MessageDecoder(
+    _SCHEMA,
     (
         InitializeRequestMessage,
         LoginAuthRequestMessage,
@@ -508,8 +508,8 @@ _FROM_CLIENT: Reader[MessageFromClient] = Reader(
         CancelRequestNotificationMessage,
     ),
 )
-_FROM_AGENT: Reader[MessageFromAgent] = Reader(
-    _LAYER,
+_FROM_AGENT: MessageDecoder[MessageFromAgent] = MessageDecoder(
+    _SCHEMA,
     (
         RequestPermissionRequestMessage,
         CreateElicitationRequestMessage,
@@ -688,7 +688,7 @@ def decode_result(
 
     Raises `MessageError` for an invalid result, and `ValueError` for a method that is not a request.
     """
-    return _LAYER.decode_result(method, raw, unknown, on_skip)
+    return _SCHEMA.decode_result(method, raw, unknown, on_skip)
 
 
 @overload
@@ -720,7 +720,7 @@ def request(id: RequestId, params: Any, /) -> Any:
 
     Raises `TypeError` if no request has params of that class.
     """
-    return _LAYER.envelope_of(params, of_request=True)(id=id, params=params)
+    return _SCHEMA.envelope_of(params, of_request=True)(id=id, params=params)
 
 
 @overload
@@ -736,7 +736,7 @@ def notification(params: Any, /) -> Any:
 
     Raises `TypeError` if no notification has params of that class.
     """
-    return _LAYER.envelope_of(params, of_request=False)(params=params)
+    return _SCHEMA.envelope_of(params, of_request=False)(params=params)
 
 
 @overload
@@ -752,7 +752,7 @@ def response(id: RequestId, result: Any, /, *, method: str | None = None) -> Res
     Raises `TypeError` for a result of another class or for invalid plain values, and `ValueError` for a method that is
     not a request.
     """
-    _LAYER.check_result(result, method)
+    _SCHEMA.check_result(result, method)
     return Response(id=id, result=result)
 
 
@@ -761,7 +761,7 @@ def error_response(id: RequestId | None, error: Error | RequestError, /) -> Erro
 
     Raises `TypeError` for anything else.
     """
-    made: ErrorResponse = _LAYER.refused(id, error)
+    made: ErrorResponse = _SCHEMA.refused(id, error)
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from .._types.leniency import Advice, Base64, DateTime, OrDefault, Regex, SkipInvalid, Uri
+from .._types.leniency import Base64, DateTime, OrDefault, Regex, SenderConstraint, SkipInvalid, Uri
 from .._types.numbers import Int64, UInt16, UInt32, UInt64
 from .._types.structs import AcpStruct, always, always_new
 from .._types.unions import Open, OpenFallback, Untagged
@@ -404,7 +404,7 @@ class Annotations(AcpStruct):
     """Intended audience; null or absent means no particular one."""
     last_modified: OrDefault[DateTime | None] = None
     """Time of the last change to the source of the content, as in RFC 3339; null or absent if unknown."""
-    priority: OrDefault[Annotated[float, Advice(minimum=0, maximum=1)] | None] = None
+    priority: OrDefault[Annotated[float, SenderConstraint(minimum=0, maximum=1)] | None] = None
     """Importance of the content, from 0 to 1 (most important); null or absent if unspecified."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1208,7 +1208,7 @@ class Cost(AcpStruct):
 
     amount: float
     """Sum since the session began, in units of `currency`."""
-    currency: Annotated[str, Advice(pattern="^[A-Z]{3}$")]
+    currency: Annotated[str, SenderConstraint(pattern="^[A-Z]{3}$")]
     """Three-letter code from ISO 4217, such as `USD`."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1245,9 +1245,9 @@ class StringPropertySchema(AcpStruct, tag_field="type", tag="string"):
     """Well-known form that the text must have; null or absent if any will do."""
     default: OrDefault[str | None] = None
     """Text to start with; null or absent if none is given."""
-    enum: Annotated[list[str], Advice(min_items=1)] | None = None
+    enum: Annotated[list[str], SenderConstraint(min_items=1)] | None = None
     """Choices that serve as their own labels; null or absent if there are none of this kind."""
-    one_of: Annotated[list[EnumOption], Advice(min_items=1)] | None = None
+    one_of: Annotated[list[EnumOption], SenderConstraint(min_items=1)] | None = None
     """Choices with labels; null or absent if there are none of this kind."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1293,7 +1293,7 @@ class StringMultiSelectItems(AcpStruct, tag_field="type", tag="string"):
     """Choices of a multi-select input that serve as their own labels. [#/$defs/StringMultiSelectItems]"""
 
     type: ClassVar[Literal["string"]] = "string"
-    enum: Annotated[list[str], Advice(min_items=1)]
+    enum: Annotated[list[str], SenderConstraint(min_items=1)]
     """Texts to pick from, shown and sent back as they are."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1316,7 +1316,7 @@ class MultiSelectItemsOther(CatchAll, other_of="type", known=("string",)):
 class TitledMultiSelectItems(AcpStruct, untagged_by="type"):
     """Choices of a multi-select input that have labels. [#/$defs/TitledMultiSelectItems]"""
 
-    any_of: Annotated[list[EnumOption], Advice(min_items=1)]
+    any_of: Annotated[list[EnumOption], SenderConstraint(min_items=1)]
     """Values to pick from, each with its label."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -2460,7 +2460,7 @@ class NesEditSuggestion(AcpStruct, tag_field="kind", tag="edit"):
     """Sent back in `nes/accept` or `nes/reject`."""
     uri: Uri
     """File to change."""
-    edits: Annotated[list[NesTextEdit], Advice(min_items=1)]
+    edits: Annotated[list[NesTextEdit], SenderConstraint(min_items=1)]
     """Replacements that make up the suggestion; at least one."""
     cursor_position: OrDefault[Position | None] = None
     """Where to put the cursor afterwards; null or absent leaves it to the client."""
@@ -2699,7 +2699,7 @@ class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
     session_update: ClassVar[Literal["notice"]] = "notice"
     severity: NoticeSeverity
     """How serious it is; a hint for display."""
-    title: Annotated[str, Advice(min_length=1)]
+    title: Annotated[str, SenderConstraint(min_length=1)]
     """What there is to say, as plain text that is understood on its own; never empty."""
     description: OrDefault[str | None] = None
     """Details or advice as plain text; null or absent if there are none."""
@@ -3093,7 +3093,7 @@ class RequestPermissionRequest(AcpStruct):
     """
     subject: RequestPermissionSubject | None = None
     """What the user decides on, in a form that programs can read; null or absent if it is not given."""
-    options: Annotated[list[PermissionOption], Advice(min_items=1)]
+    options: Annotated[list[PermissionOption], SenderConstraint(min_items=1)]
     """Options from which the user picks one; at least one."""
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""

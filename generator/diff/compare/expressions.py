@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from generator.diff.compare.index import NULL, Index, renamed_type, type_text
 from generator.lower.kinds import RANGES
 from generator.model import (
-    Advised,
     Alias,
     Choice,
+    Constrained,
     Identifier,
     Integer,
     ListOf,
@@ -101,7 +101,7 @@ class TypeComparison:
     def _pair(self, old: Type, new: Type) -> list[TypeDifference]:
         """Compare the one option left on each side; neither is an alias, null or a union."""
         match old, new:
-            case (Advised(), _) | (_, Advised()):
+            case (Constrained(), _) | (_, Constrained()):
                 inner_old, had = _split_constraints(old)
                 inner_new, has = _split_constraints(new)
                 return [*constraint_differences(had, has), *self.differences(inner_old, inner_new)]
@@ -152,16 +152,16 @@ def constraint_differences(had: Constraints, has: Constraints) -> list[TypeDiffe
 
 def _constraint_rule(key: str, old: str | float | None, new: str | float | None) -> str:
     if old is None:
-        return "advice.stricter"
+        return "constraint.stricter"
     if new is None:
-        return "advice.laxer"
+        return "constraint.laxer"
     if isinstance(old, str) or isinstance(new, str):
-        return "advice.changed"
+        return "constraint.changed"
     if key in LOWER_IS_LAXER:
-        return "advice.laxer" if new < old else "advice.stricter"
+        return "constraint.laxer" if new < old else "constraint.stricter"
     if key in HIGHER_IS_LAXER:
-        return "advice.laxer" if new > old else "advice.stricter"
-    return "advice.changed"
+        return "constraint.laxer" if new > old else "constraint.stricter"
+    return "constraint.changed"
 
 
 def _limit(key: str, value: str | float | None) -> str:
@@ -177,7 +177,7 @@ def _range_differences(old: Integer, new: Integer) -> list[TypeDifference]:
 
 
 def _split_constraints(kind: Type) -> tuple[Type, Constraints]:
-    return (kind.inner, kind.advice) if isinstance(kind, Advised) else (kind, ())
+    return (kind.inner, kind.constraints) if isinstance(kind, Constrained) else (kind, ())
 
 
 def _options(kind: Type) -> list[Type]:

@@ -7,10 +7,10 @@ from generator.emit.text import Writer, quoted
 from generator.emit.views import ClassView, Viewer
 from generator.errors import child
 from generator.model import (
-    Advised,
     Alias,
     CatchAll,
     Choice,
+    Constrained,
     Definition,
     Field,
     Integer,
@@ -148,8 +148,8 @@ def renamed_type(kind: Type, names: Mapping[str, str]) -> Type:
             return Named(names.get(name, name))
         case Plain() | Integer():
             return kind
-        case Advised(inner=inner, advice=advice):
-            return Advised(renamed_type(inner, names), advice)
+        case Constrained(inner=inner, constraints=constraints):
+            return Constrained(renamed_type(inner, names), constraints)
         case ListOf(item=item, skips=skips):
             return ListOf(renamed_type(item, names), skips)
         case MapOf(item=item):

@@ -9,10 +9,10 @@ from typing import Any
 from generator.diff.compare.index import Index, has_own_key, variant_key
 from generator.emit.text import value_text
 from generator.model import (
-    Advised,
     Alias,
     CatchAll,
     Choice,
+    Constrained,
     Definition,
     Enumeration,
     Field,
@@ -101,8 +101,8 @@ class Shapes:
                 return ("plain", name)
             case Integer(format=fmt, low=low, high=high):
                 return ("integer", fmt, low, high)
-            case Advised(inner=inner, advice=advice):
-                return ("advised", self.kind(inner, within), advice)
+            case Constrained(inner=inner, constraints=constraints):
+                return ("constrained", self.kind(inner, within), constraints)
             case ListOf(item=item, skips=skips):
                 return ("list", self.kind(item, within), skips)
             case MapOf(item=item):
