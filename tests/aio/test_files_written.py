@@ -21,7 +21,7 @@ from tests.aio.support import run
 from tests.support import ROOT
 
 PATHS: Any = __import__("acp_msgspec.aio._services.paths", fromlist=["x"])
-WRITING: Any = __import__("acp_msgspec.aio._services.writing", fromlist=["x"])
+WRITING: Any = __import__("acp_msgspec.aio._services.file_writes", fromlist=["x"])
 NOBODY = 65534
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only the superuser can be somebody else")

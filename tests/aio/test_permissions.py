@@ -549,7 +549,7 @@ def test_what_the_agent_could_not_be_told_is_not_remembered(decision: aio.Decisi
 
 
 def test_sessions_that_an_agent_makes_up_have_a_bound() -> None:
-    consents: Any = __import__("acp_msgspec.aio._services.consents", fromlist=["x"])
+    consents: Any = __import__("acp_msgspec.aio._services.remembered_answers", fromlist=["x"])
 
     async def turn() -> None:
         policy = Asked()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.aio.support import run
 
 LIMIT = 20
-Received: Any = import_module("acp_msgspec.aio._transports.received").Received
+Received: Any = import_module("acp_msgspec.aio._transports.receive_buffer").Received
 Lines: Any = import_module("acp_msgspec.aio._transports.lines").Lines
-NOTICES: int = import_module("acp_msgspec.aio._transports.received").NOTICES
+NOTICES: int = import_module("acp_msgspec.aio._transports.receive_buffer").NOTICES
 
 
 class Reading:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tests.aio.support import run
 
 fcntl: Any = pytest.importorskip("fcntl", reason="the commands are those of a POSIX shell")
-OUTPUT: Any = __import__("acp_msgspec.aio._services.output", fromlist=["x"])
+OUTPUT: Any = __import__("acp_msgspec.aio._services.output_buffer", fromlist=["x"])
 SESSION = "s"
 DONE = aio.ExitStatus(exit_code=0, signal=None)
 KILLED = aio.ExitStatus(exit_code=None, signal="SIGKILL")

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 STRUCTS: Any = importlib.import_module("acp_msgspec._types.structs")
-MISNAMED: Any = importlib.import_module("acp_msgspec.aio._session.misnamed")
+MISNAMED: Any = importlib.import_module("acp_msgspec.aio._session.handler_names")
 IS_LAZY = sys.version_info >= (3, 14)
 
 

@@ -14,7 +14,7 @@ from ._engine.dispatcher import Reading
 from ._engine.lifecycle import Core, OnMessage, Options
 from ._engine.problems import ConnectionClosed, OnProblem
 from ._engine.writer import notification_head, request_tail
-from ._session.checks import check_given, check_options, made_handler
+from ._session.connection_arguments import check_given, check_options, made_handler
 from ._session.endpoint import Side
 from ._session.rules import Rules
 from ._transports.transport import Transport

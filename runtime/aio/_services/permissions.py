@@ -5,7 +5,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 from msgspec import Struct
 
-from .consents import Consents, digest, recognizable, subject_of
+from .remembered_answers import Consents, digest, recognizable, subject_of
 
 P = TypeVar("P")
 

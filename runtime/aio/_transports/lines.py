@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ..._rpc.framing import LineSplitter, LineTooLong
-from .received import Received
+from .receive_buffer import Received
 from .transport import Flow
 
 JOINED = 1024 * 1024

@@ -13,8 +13,8 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
 
-from .socket import CLOSE_TIMEOUT, WebSocketTransport, careful
 from .transport import LIMIT, Transport
+from .websocket_transport import CLOSE_TIMEOUT, WebSocketTransport, careful
 
 _LOG = logging.getLogger(__name__.rsplit(".", 2)[0])
 SUBPROTOCOL = "acp"

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar, get_args
 
 from ..._rpc.errors import InternalError, InvalidParams, RequestError, ResourceNotFound
 from .budget import WORST, Budget, Share, answering, held_size, is_answering
+from .file_writes import create, rewrite
 from .paths import Outside, Place, Root
-from .writing import create, rewrite
 
 T = TypeVar("T")
 

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from ..._rpc.errors import InvalidParams, ResourceNotFound
 from .._transports.platforms import Tree, group_options, tree_of
-from .._transports.start import execute, started
+from .._transports.start_process import execute, started
 from .budget import WORST, Budget, answering, held_size
 from .commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
-from .output import Tail
+from .output_buffer import Tail
 from .shell import is_line
 
 LIMIT = 1024 * 1024

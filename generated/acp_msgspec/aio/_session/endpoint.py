@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, UnsetType
 from ..._rpc.errors import MethodNotFound
 from ..._rpc.methods import Method
 from .._engine.inbox import Deed
-from .handlers import HandlerBase
+from .handler_classes import HandlerBase
 from .handshake import Need, is_overridden
 from .turns import AgentTurn, ClientTurn
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .received import Received
+from .receive_buffer import Received
 from .transport import Flow, Transport
 
 

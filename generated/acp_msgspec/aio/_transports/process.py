@@ -12,8 +12,8 @@ from ..._types.printable import printable
 from . import platforms
 from .descriptors import is_hung_up
 from .lines import Lines, write_lines
-from .received import HIGH
-from .start import execute
+from .receive_buffer import HIGH
+from .start_process import execute
 from .transport import LIMIT, Flow
 
 _LOG = logging.getLogger(__name__.rsplit(".", 2)[0])

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from .._engine.lifecycle import Options
 from .endpoint import Side
-from .handlers import (
+from .handler_classes import (
     HandlerBase,
     a_,
     arguments_of,
@@ -22,7 +22,7 @@ from .handlers import (
     takes,
     why_not,
 )
-from .misnamed import probably_meant
+from .handler_names import probably_meant
 
 TRANSPORT = ("receive", "send", "close")
 """What a transport has."""

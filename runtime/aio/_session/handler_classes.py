@@ -12,7 +12,7 @@ from types import FunctionType, MethodType
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
-from .misnamed import Look, look_of, probably_meant, read_signature
+from .handler_names import Look, look_of, probably_meant, read_signature
 
 Function = Callable[..., Any]
 _AWAITABLE = re.compile(r"\b(Awaitable|Coroutine|CoroutineType|Future|Task)\b")

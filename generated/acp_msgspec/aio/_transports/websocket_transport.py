@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._types.printable import printable
 from .descriptors import is_hung_up
-from .received import Received
+from .receive_buffer import Received
 
 HIGH = 4 * 1024 * 1024
 """Over this many bytes that nobody took, nothing more is read."""
