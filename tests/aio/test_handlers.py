@@ -389,13 +389,13 @@ async def later() -> Agent:
         (PartlyMisspelt(), "PartlyMisspelt.sesion_new handles nothing; `session_new` was probably meant"),
         (
             Client(),
-            "takes an Agent of acp_msgspec.v1.aio: Client is made of Client of acp_msgspec.v1.aio, with `Client.ses",
+            "takes an Agent of acp_msgspec.v1.aio: Client derives from Client of acp_msgspec.v1.aio, with `Client.ses",
         ),
-        (Client, "takes an Agent of acp_msgspec.v1.aio: Client is made of Client of acp_msgspec.v1.aio"),
-        (returns(Client()), "takes an Agent of acp_msgspec.v1.aio: Client is made of Client"),
+        (Client, "takes an Agent of acp_msgspec.v1.aio: Client derives from Client of acp_msgspec.v1.aio"),
+        (returns(Client()), "takes an Agent of acp_msgspec.v1.aio: Client derives from Client"),
         (aio.Client(), "takes an Agent of acp_msgspec.v1.aio: this is Client of acp_msgspec.v1.aio"),
-        (Agent2(), "takes an Agent of acp_msgspec.v1.aio: Agent2 is made of Agent of acp_msgspec.v2.aio"),
-        (Agent2, "takes an Agent of acp_msgspec.v1.aio: Agent2 is made of Agent of acp_msgspec.v2.aio"),
+        (Agent2(), "takes an Agent of acp_msgspec.v1.aio: Agent2 derives from Agent of acp_msgspec.v2.aio"),
+        (Agent2, "takes an Agent of acp_msgspec.v1.aio: Agent2 derives from Agent of acp_msgspec.v2.aio"),
         (v1_unstable_aio.Agent(), "this is Agent of acp_msgspec.v1_unstable.aio"),
         (SimpleNamespace(session_update=later), "it has `session_update`, which is for a client to handle"),
         (Agent, "the class Agent takes (); give it `Agent()` instead"),
@@ -413,7 +413,7 @@ async def later() -> Agent:
         (Sets(plainly), "Sets.session_prompt is a plain function"),
         (Sets(5), "Sets.session_prompt is 5"),
         (Sets(later), "Sets.session_prompt takes ()"),
-        (Sets(CalledPlainly()), "Sets.session_prompt is called without `async`"),
+        (Sets(CalledPlainly()), "Sets.session_prompt is an object whose `__call__` is not async"),
     ],
 )
 def test_what_an_agents_connection_is_not_given(handler: Any, text: str) -> None:
@@ -534,7 +534,7 @@ def test_ready_handlers_have_what_they_work_with() -> None:
         ((5,), "this is 5, which has no"),
         (("ws://localhost",), "this is 'ws://localhost', which has no"),
         ((["agent"], Agent()), "`await spawn(command)`"),
-        ((aio.stdio, Agent()), "the function stdio gives one when it is called and awaited"),
+        ((aio.stdio, Agent()), "the function stdio returns one when it is called and awaited"),
         ((aio.memory_pair(), Agent()), "here, there = memory_pair()"),
         ((aio.ProcessTransport, Agent()), "this is the class ProcessTransport"),
         ((aio.AgentConnection(aio.memory_pair()[0]), Agent()), "this is a connection already"),
@@ -556,11 +556,11 @@ def test_what_nobody_awaited() -> None:
     async def turn() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with pytest.raises(TypeError, match=r"this is the coroutine stdio\(\) that nobody awaited"):
+            with pytest.raises(TypeError, match=r"this is the coroutine stdio\(\), which was not awaited"):
                 connect(aio.stdio(), Agent())
-            with pytest.raises(TypeError, match=r"this is the coroutine later\(\) that nobody awaited"):
+            with pytest.raises(TypeError, match=r"this is the coroutine later\(\), which was not awaited"):
                 connect(aio.memory_pair()[0], later())
-            with pytest.raises(TypeError, match=r"this is the coroutine spawn\(\) that nobody awaited"):
+            with pytest.raises(TypeError, match=r"this is the coroutine spawn\(\), which was not awaited"):
                 connect(aio.spawn(["x"]))
 
     run(turn())

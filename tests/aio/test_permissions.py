@@ -74,11 +74,11 @@ def test_a_choice_never_says_more_or_the_opposite(kinds: list[str], decision: st
 
 def test_a_policy_that_is_none() -> None:
     wrong: Any = "allow"
-    with pytest.raises(ValueError, match="'allow' is no decision: use one of allow_once, "):
+    with pytest.raises(ValueError, match="'allow' is not a decision: use one of allow_once, "):
         aio.Permissions(wrong)
 
     async def turn() -> None:
-        with pytest.raises(ValueError, match="gave 'allow', which is no decision"):
+        with pytest.raises(ValueError, match="returned 'allow', which is not a decision"):
             await aio.Permissions[Any](lambda _: wrong).decide(request(), SESSION)
 
     run(turn())
@@ -549,15 +549,15 @@ def test_what_the_agent_could_not_be_told_is_not_remembered(decision: aio.Decisi
 
 
 def test_sessions_that_an_agent_makes_up_have_a_bound() -> None:
-    consents: Any = __import__("acp_msgspec.aio._services.remembered_answers", fromlist=["x"])
+    answers: Any = __import__("acp_msgspec.aio._services.remembered_answers", fromlist=["x"])
 
     async def turn() -> None:
         policy = Asked()
         permissions = aio.Permissions[v1.RequestPermissionRequest](policy, remember=True)
-        for number in range(consents.SESSIONS + 10):
+        for number in range(answers.SESSIONS + 10):
             await permissions.decide(run_it(), f"{number}" * 1000)
         known: Any = permissions
-        assert len(known._consents._sessions) == consents.SESSIONS
-        assert all(len(str(key)) < 300 for key in known._consents._sessions)
+        assert len(known._remembered._sessions) == answers.SESSIONS
+        assert all(len(str(key)) < 300 for key in known._remembered._sessions)
 
     run(turn())

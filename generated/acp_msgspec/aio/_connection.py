@@ -14,8 +14,9 @@ from ._engine.dispatcher import Reading
 from ._engine.lifecycle import Core, OnMessage, Options
 from ._engine.problems import ConnectionClosed, OnProblem
 from ._engine.writer import notification_head, request_tail
-from ._session.connection_arguments import check_given, check_options, made_handler
+from ._session.connection_arguments import check_arguments, check_options
 from ._session.endpoint import Side
+from ._session.handler_objects import resolve_handler
 from ._session.rules import Rules
 from ._transports.transport import Transport
 
@@ -79,7 +80,7 @@ class Connection(Generic[H]):
         Raises `TypeError` for what is no transport, for a handler whose methods cannot be called as they are, and for a
         hook that cannot be called or has to be awaited; `ValueError` for other options that make no sense.
         """
-        check_given(self, transport, handler)
+        check_arguments(self, transport, handler)
         options = Options(
             max_requests=max_requests,
             max_notifications=max_notifications,
@@ -97,7 +98,7 @@ class Connection(Generic[H]):
         self._outbox = self._core.outbox
         self._heads: dict[str, bytes] = {}
         self._tails: dict[str, bytes] = {}
-        made = made_handler(self, handler)
+        made = resolve_handler(self, handler)
         self.handler = made
         """The object whose methods handle what the peer sends."""
         self._rules = Rules(self.side, made, self._core)

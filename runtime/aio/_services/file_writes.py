@@ -1,4 +1,4 @@
-"""Files written in one step with all that belongs to them, or in place where that cannot be."""
+"""Writing files: moved into place in one step with the metadata of the old file, or in place if that is impossible."""
 
 import errno
 import os
@@ -7,176 +7,177 @@ import stat
 import threading
 from contextlib import suppress
 
-from .paths import Outside, Place
+from .errors import FileRefused
+from .paths import FileLocation
 
-RESTORED = 16 * 1024 * 1024
-"""The greatest file whose content is put back, in bytes, where it could not be overwritten as a whole."""
+RESTORABLE = 16 * 1024 * 1024
+"""Files of up to this many bytes are restored when writing in place fails."""
 ACL = "system.posix_acl_access"
-_BOUND = frozenset({"security.capability", "security.ima", "security.evm"})
-"""Extended attributes that hold for the old content only: rights of a program, and signatures."""
-_HELD = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV, errno.ENAMETOOLONG})
-"""Why a folder does not take a file that replaces another one, though that one may be written."""
-_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_CONTENT_BOUND = frozenset({"security.capability", "security.ima", "security.evm"})
+"""Extended attributes that are only valid for the old content: capabilities of a program, and signatures."""
+_NOT_REPLACEABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV, errno.ENAMETOOLONG})
+"""Errors of a folder that does not allow replacing a file; the file itself may still be writable."""
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _UNSUPPORTED = getattr(errno, "ENOTSUP", errno.EINVAL)
-_UNSYNCED = frozenset({errno.EINVAL, _UNSUPPORTED, errno.EROFS})
-"""Why a file system does not flush a file: it has nothing to flush to."""
+_CANNOT_SYNC = frozenset({errno.EINVAL, _UNSUPPORTED, errno.EROFS})
+"""Errors of a file system that cannot flush a file because it has no disk."""
 _IN_PLACE = threading.Lock()
 """Held while a file is written in place, so that two writers do not mix."""
 
 
-class _Unkept(OSError):
-    """Something that belongs to a file cannot be given to another one."""
+class _MetadataNotCopied(OSError):
+    """Owner, group, mode or an extended attribute of a file cannot be given to another one."""
 
 
-def create(place: Place, data: bytes) -> None:
+def create_file(location: FileLocation, data: bytes) -> None:
     """Write a new file in one step."""
-    _put(place, _written(place, data, 0o666, None))
+    _move_into_place(location, _write_temporary(location, data, 0o666, None))
 
 
-def rewrite(place: Place, data: bytes, old: int) -> None:
-    """Write a file anew; `old` is its descriptor, open for writing, and gets closed.
+def overwrite_file(location: FileLocation, data: bytes, old: int) -> None:
+    """Write an existing file; `old` is its descriptor, open for writing, and is closed here.
 
-    The file is replaced by one that has its owner, group, mode, access list and extended attributes. Where one of these
-    cannot be kept, or the folder does not take another file in its stead, it is written in place.
+    The file is replaced by a new one with the same owner, group, mode, access list and extended attributes. If one of
+    these cannot be copied, or the folder does not allow replacing the file, it is written in place.
     """
     found = os.fstat(old)
     try:
         try:
-            fresh = _written(place, data, 0o600, old)
+            temporary = _write_temporary(location, data, 0o600, old)
         finally:
-            os.close(old)  # some systems do not replace a file that is open
-        _put(place, fresh)
+            os.close(old)  # some systems cannot replace an open file
+        _move_into_place(location, temporary)
     except OSError as why:
-        if why.errno not in _HELD and not isinstance(why, _Unkept):
+        if why.errno not in _NOT_REPLACEABLE and not isinstance(why, _MetadataNotCopied):
             raise
         with _IN_PLACE:
-            _write_in_place(place, data, found)
+            _write_in_place(location, data, found)
 
 
-def _written(place: Place, data: bytes, mode: int, old: int | None) -> Place:
-    """Write a file beside the place; nobody else may read it before it has all that belongs to the old one."""
-    fresh = place.beside(f".acp-{secrets.token_hex(8)}.tmp")
-    number = fresh.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+def _write_temporary(location: FileLocation, data: bytes, mode: int, old: int | None) -> FileLocation:
+    """Write a file in the same folder. Until it has the metadata of the old file, only its owner can read it."""
+    temporary = location.sibling(f".acp-{secrets.token_hex(8)}.tmp")
+    fd = temporary.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
-        with os.fdopen(number, "wb") as file:
+        with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
             if old is not None:
-                _keep(number, old)
-            _sync(number)
+                _copy_metadata(old, fd)
+            _sync(fd)
     except BaseException:
-        fresh.remove()
+        temporary.remove()
         raise
-    return fresh
+    return temporary
 
 
-def _put(place: Place, fresh: Place) -> None:
+def _move_into_place(location: FileLocation, temporary: FileLocation) -> None:
     try:
-        place.replace_by(fresh)
+        location.replace_by(temporary)
     except BaseException:
-        fresh.remove()
+        temporary.remove()
         raise
-    place.sync()
+    location.sync_folder()
 
 
-def _keep(fresh: int, old: int) -> None:
-    """Give a file all that belongs to another one, but for rights of the program that it was."""
+def _copy_metadata(source: int, target: int) -> None:
+    """Copy owner, group, permissions and extended attributes, but not the privileges of a program."""
     try:
-        found, made = os.fstat(old), os.fstat(fresh)
-        if (found.st_uid, found.st_gid) != (made.st_uid, made.st_gid):
-            os.fchown(fresh, found.st_uid, found.st_gid)
+        wanted, found = os.fstat(source), os.fstat(target)
+        if (wanted.st_uid, wanted.st_gid) != (found.st_uid, found.st_gid):
+            os.fchown(target, wanted.st_uid, wanted.st_gid)
         if hasattr(os, "listxattr"):
-            _keep_attributes(fresh, old)
+            _copy_extended_attributes(source, target)
         if hasattr(os, "fchmod"):
-            os.fchmod(fresh, found.st_mode & 0o777)
+            os.fchmod(target, wanted.st_mode & 0o777)
     except OSError as why:
-        raise _Unkept(why.errno, why.strerror) from why
+        raise _MetadataNotCopied(why.errno, why.strerror) from why
 
 
-def _keep_attributes(fresh: int, old: int) -> None:
-    wanted = {name: os.getxattr(old, name) for name in _attributes(old) if name not in _BOUND}
-    made = {name: os.getxattr(fresh, name) for name in _attributes(fresh)}
-    for name in (made.keys() - wanted.keys()) & {ACL}:  # the folder gives it to new files
-        os.removexattr(fresh, name)
+def _copy_extended_attributes(source: int, target: int) -> None:
+    wanted = {name: os.getxattr(source, name) for name in _extended_attributes(source) if name not in _CONTENT_BOUND}
+    found = {name: os.getxattr(target, name) for name in _extended_attributes(target)}
+    for name in (found.keys() - wanted.keys()) & {ACL}:  # the folder gives one to new files
+        os.removexattr(target, name)
     for name, value in wanted.items():
-        if made.get(name) != value:
-            os.setxattr(fresh, name, value)
+        if found.get(name) != value:
+            os.setxattr(target, name, value)
 
 
-def _attributes(number: int) -> list[str]:
+def _extended_attributes(fd: int) -> list[str]:
     try:
-        return os.listxattr(number)
+        return os.listxattr(fd)
     except OSError as why:
         if why.errno == _UNSUPPORTED:
             return []
         raise
 
 
-def _write_in_place(place: Place, data: bytes, found: os.stat_result) -> None:
-    """Write over the old content; what fails on the way leaves it as it was, as far as that can be."""
-    old = _content(place)
-    number = place.open(os.O_WRONLY)
+def _write_in_place(location: FileLocation, data: bytes, expected: os.stat_result) -> None:
+    """Overwrite the content of a file; if that fails, restore the old content as far as possible."""
+    old = _content_to_restore(location)
+    fd = location.open(os.O_WRONLY)
     try:
-        now = os.fstat(number)
-        if not os.path.samestat(now, found):
-            raise Outside("the path changes")
-        _drop_rights(number, now)
-        _reserve(number, len(data), now.st_size)
+        found = os.fstat(fd)
+        if not os.path.samestat(found, expected):
+            raise FileRefused("the path changed during the request")
+        _drop_privileges(fd, found)
+        _reserve_space(fd, len(data), found.st_size)
         try:
-            _overwrite(number, data)
+            _overwrite(fd, data)
         except OSError:
             if old is not None:
                 with suppress(OSError):
-                    _overwrite(number, old)
+                    _overwrite(fd, old)
             raise
     finally:
-        os.close(number)
+        os.close(fd)
 
 
-def _content(place: Place) -> bytes | None:
-    """Read a file that may have to be restored; None where it is too long for that or may not be read."""
+def _content_to_restore(location: FileLocation) -> bytes | None:
+    """Read a file before it is overwritten; None if it is too long to be restored or not readable."""
     try:
-        with os.fdopen(place.open(os.O_RDONLY), "rb") as file:
-            data = file.read(RESTORED + 1)
+        with os.fdopen(location.open(os.O_RDONLY), "rb") as file:
+            data = file.read(RESTORABLE + 1)
     except OSError:
         return None
-    return data if len(data) <= RESTORED else None
+    return data if len(data) <= RESTORABLE else None
 
 
-def _overwrite(number: int, data: bytes) -> None:
-    os.lseek(number, 0, os.SEEK_SET)
+def _overwrite(fd: int, data: bytes) -> None:
+    os.lseek(fd, 0, os.SEEK_SET)
     rest = memoryview(data)
     while rest:
-        rest = rest[os.write(number, rest) :]
-    os.ftruncate(number, len(data))
-    _sync(number)
+        rest = rest[os.write(fd, rest) :]
+    os.ftruncate(fd, len(data))
+    _sync(fd)
 
 
-def _reserve(number: int, size: int, old: int) -> None:
-    """Fail before anything is lost where the disk has no room for a longer file."""
-    if size <= old or not hasattr(os, "posix_fallocate"):
+def _reserve_space(fd: int, size: int, old_size: int) -> None:
+    """Fail before the old content is lost if the disk has no room for a longer file."""
+    if size <= old_size or not hasattr(os, "posix_fallocate"):
         return
     try:
-        os.posix_fallocate(number, 0, size)
+        os.posix_fallocate(fd, 0, size)
     except OSError as why:
-        if why.errno in _FULL:
-            os.ftruncate(number, old)
+        if why.errno in _DISK_FULL:
+            os.ftruncate(fd, old_size)
             raise
 
 
-def _drop_rights(number: int, found: os.stat_result) -> None:
-    """Take the rights of its owner from a program; the system does that itself, unless it is the superuser's."""
+def _drop_privileges(fd: int, found: os.stat_result) -> None:
+    """Remove setuid, setgid and capabilities of a program; the system does so too, except for the superuser."""
     if stat.S_IMODE(found.st_mode) & ~0o777 and hasattr(os, "fchmod"):
         with suppress(OSError):
-            os.fchmod(number, found.st_mode & 0o777)
+            os.fchmod(fd, found.st_mode & 0o777)
     if hasattr(os, "removexattr"):
         with suppress(OSError):
-            os.removexattr(number, "security.capability")
+            os.removexattr(fd, "security.capability")
 
 
-def _sync(number: int) -> None:
+def _sync(fd: int) -> None:
     try:
-        os.fsync(number)
+        os.fsync(fd)
     except OSError as why:
-        if why.errno not in _UNSYNCED:
+        if why.errno not in _CANNOT_SYNC:
             raise

@@ -1,4 +1,4 @@
-"""The start of a process that leads a group of its own."""
+"""Starting a process as the leader of a new group."""
 
 import asyncio
 import os
@@ -7,15 +7,18 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from . import platforms
+from .process_tree import new_group_options, tree_of
+from .windows_programs import batch_command_line, find_program, is_batch_file
 
 P = TypeVar("P", bound=asyncio.SubprocessProtocol)
 
-STEP = 0.005
-STEPS = 200
-"""How many steps of how many seconds are left to a killed process to go."""
+POLL_INTERVAL = 0.005
+"""Seconds between two checks whether a killed process has ended."""
+POLLS = 200
+"""How many times to check."""
 
 
-async def execute(
+async def start_program(
     factory: Callable[[], P],
     command: Sequence[str],
     *,
@@ -23,58 +26,60 @@ async def execute(
     cwd: str | os.PathLike[str] | None,
     **options: Any,
 ) -> tuple[asyncio.SubprocessTransport, P]:
-    """Start a program with its arguments, without a shell, as the leader of a group of its own.
+    """Start a program with its arguments, without a shell, as the leader of a new group.
 
-    Raises `OSError` where it cannot be started, and `ValueError` for an argument that a batch file cannot be given.
+    Raises `OSError` if it cannot be started, and `ValueError` for an argument that a batch file cannot be given.
     """
     loop = asyncio.get_running_loop()
-    options |= {"env": env, "cwd": cwd, **platforms.group_options()}
+    options |= {"env": env, "cwd": cwd, **new_group_options()}
     if not platforms.is_windows():
-        return await started(loop.subprocess_exec(factory, *command, **options))
-    program = platforms.find_program(command[0], env=env, cwd=cwd)
-    if platforms.is_batch(program):
-        line = platforms.batch_line(program, command[1:])
+        return await await_start(loop.subprocess_exec(factory, *command, **options))
+    program = find_program(command[0], env=env, cwd=cwd)
+    if is_batch_file(program):
+        line = batch_command_line(program, command[1:])
         starting = loop.subprocess_shell(factory, line, **options)
     else:
         starting = loop.subprocess_exec(factory, program, *command[1:], **options)
     try:
-        return await started(starting)
+        return await await_start(starting)
     except NotImplementedError:
         raise OSError("This event loop cannot start processes on Windows; the ProactorEventLoop can") from None
 
 
-async def started(work: Coroutine[Any, Any, tuple[asyncio.SubprocessTransport, P]]) -> tuple[Any, P]:
-    """Start a process, and give its transport and protocol; a start that is cancelled leaves nothing of its group.
+async def await_start(work: Coroutine[Any, Any, tuple[asyncio.SubprocessTransport, P]]) -> tuple[Any, P]:
+    """Await a start and return its transport and protocol; if cancelled, kill the whole group of the new process.
 
-    asyncio would kill the process alone, and then wait for whoever else has its pipes open.
+    asyncio would kill only the process itself, and then wait for every process that has its pipes open.
     """
     starting = asyncio.get_running_loop().create_task(work)
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        starting.add_done_callback(_discard)
+        starting.add_done_callback(_kill_started)
         await asyncio.wait([starting])
-        await _gone(starting)
+        await _wait_for_exit(starting)
         raise
 
 
-def _discard(starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]]) -> None:
-    transport = _transport(starting)
+def _kill_started(starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]]) -> None:
+    transport = _started_transport(starting)
     if transport is not None:
         with suppress(OSError):
-            platforms.tree_of(transport.get_pid()).kill()
+            tree_of(transport.get_pid()).kill()
         transport.close()
 
 
-async def _gone(starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]]) -> None:
-    """Wait for the end, so that the loop does not end before it has heard of that."""
-    transport = _transport(starting)
-    for _ in range(STEPS):
+async def _wait_for_exit(starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]]) -> None:
+    """Wait for the end of the killed process, so that the loop is not closed before it is notified."""
+    transport = _started_transport(starting)
+    for _ in range(POLLS):
         if transport is None or transport.get_returncode() is not None:
             return
-        await asyncio.sleep(STEP)
+        await asyncio.sleep(POLL_INTERVAL)
 
 
-def _transport(starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]]) -> asyncio.SubprocessTransport | None:
+def _started_transport(
+    starting: asyncio.Task[tuple[asyncio.SubprocessTransport, P]],
+) -> asyncio.SubprocessTransport | None:
     is_started = not starting.cancelled() and starting.exception() is None
     return starting.result()[0] if is_started else None

@@ -7,34 +7,34 @@ from typing import Any
 
 from ..._types.printable import printable
 from .descriptors import is_hung_up
-from .receive_buffer import Received
+from .receive_buffer import ReceiveBuffer
 
 HIGH = 4 * 1024 * 1024
-"""Over this many bytes that nobody took, nothing more is read."""
-READ = 16 * 1024
-"""How many bytes are read at once: the library takes its time for each frame, and this may be 8192 of them."""
+"""Reading pauses while more than this many bytes wait to be received."""
+READ_SIZE = 16 * 1024
+"""How many bytes are read at once. The library is slow per frame, and this can be 8192 frames."""
 PONGS = 1024 * 1024
-"""How many bytes of pongs may wait beside a message that is being sent."""
-LOOK = 1.0
-"""How many seconds pass between two looks for the peer's end while nothing is read."""
+"""How many bytes of pongs may wait to be sent, beyond a message that is being sent."""
+PROBE_INTERVAL = 1.0
+"""While reading is paused, seconds between two checks that the peer still exists."""
 CLOSE_TIMEOUT = 2.0
-"""How many seconds the peer has to answer a close."""
+"""How many seconds the peer has to answer a close frame."""
 UNSUPPORTED_DATA, TOO_BIG, INTERNAL_ERROR = 1003, 1009, 1011
 FRAGMENTS = 4096
-"""How many fragments a message may have; each costs more than its bytes."""
+"""How many fragments a message may have; each costs more memory than its bytes."""
 TOO_MANY = "too many fragments"
-"""What newer versions of the library tell a peer that sends more."""
+"""The close reason that newer versions of the library send for more fragments."""
 
 
-def careful(connection: Any) -> Any:
-    """Give a connection class of the library for peers that mean ill.
+def bounded_connection(connection: Any) -> Any:
+    """Return a subclass of the library's connection class whose memory a hostile peer cannot exhaust.
 
-    It reads less at once, and breaks off where a peer pings without taking the pongs, which nothing else would bound.
+    It reads less at once, and aborts when a peer sends pings without reading the pongs; the library bounds neither.
     """
 
     def connection_made(self: Any, transport: Any) -> None:
-        if hasattr(transport, "max_size"):  # that of asyncio's sockets is sixteen times as much
-            transport.max_size = READ
+        if hasattr(transport, "max_size"):  # asyncio's socket transport reads sixteen times as much by default
+            transport.max_size = READ_SIZE
         connection.connection_made(self, transport)
 
     def data_received(self: Any, data: bytes) -> None:
@@ -48,10 +48,10 @@ def careful(connection: Any) -> Any:
 
 
 class WebSocketTransport:
-    """One WebSocket, of either side.
+    """A transport over an open WebSocket, of a client or of a server.
 
-    The library counts the frames that wait, whose size differs a thousandfold. So it waits with none: a task takes each
-    message at once, and stops reading when too many bytes wait here.
+    The library limits waiting messages by the number of frames, whose sizes differ a thousandfold. So a task takes each
+    message from the library at once, and reading pauses when too many bytes wait here.
     """
 
     def __init__(
@@ -64,29 +64,31 @@ class WebSocketTransport:
         *,
         counts_fragments: bool,
     ) -> None:
-        """Take over an open connection of the library, whose exception for a closed one is `closed`.
+        """Take over an open connection of the library; `closed` is the exception it raises for a closed one.
 
-        `counts_fragments` says whether the library bounds the fragments of a message by itself.
+        A ping is sent every `interval` seconds and must be answered within `timeout`. `counts_fragments` says whether
+        the library itself limits the fragments of a message.
         """
         self._socket = socket
         self._closed = closed
         self._limit = limit
         self._timeout = timeout
-        self._pong: asyncio.Timeout | None = None
-        """The time limit of the ping that is under way."""
-        self._stopped = asyncio.Event()
-        self._received = Received(HIGH)
-        self._received.pause, self._received.resume = self._stop, self._go_on
+        self._pong_deadline: asyncio.Timeout | None = None
+        """The deadline of the ping that waits for its pong."""
+        self._paused = asyncio.Event()
+        self._received = ReceiveBuffer(HIGH)
+        self._received.pause, self._received.resume = self._pause_reading, self._resume_reading
         self.reason: str | None = None
-        self._receive = socket.recv if counts_fragments else self._counted
+        """Why the connection ended."""
+        self._receive = socket.recv if counts_fragments else self._receive_counting_fragments
         create = asyncio.get_running_loop().create_task
-        self._tasks = [create(self._read()), create(self._look())]
+        self._tasks = [create(self._read()), create(self._probe_while_paused())]
         if interval is not None:
             self._tasks.append(create(self._keep_alive(interval)))
 
     @property
     def is_gone(self) -> bool:
-        """Whether the peer has closed, or its end of the connection is gone, though something may be left."""
+        """Whether the peer has closed the connection or disappeared, though messages may be left to receive."""
         return self._received.is_ended or self._socket.state.name != "OPEN" or is_hung_up(self._descriptor())
 
     def _descriptor(self) -> int:
@@ -102,7 +104,7 @@ class WebSocketTransport:
                 self._socket.sending = len(message)
                 await self._socket.send(message, text=True)
         except self._closed as why:
-            self._ended(why)
+            self._set_reason(why)
             raise BrokenPipeError(self.reason) from None
 
     async def close(self) -> None:
@@ -113,8 +115,8 @@ class WebSocketTransport:
         await asyncio.wait(self._tasks)
 
     async def _close(self, code: int = 1000, reason: str = "") -> None:
-        """Close, or break off where the peer does not take its part: the last frame may find no room either."""
-        self._socket.transport.resume_reading()  # the peer's answer is behind all that it has sent
+        """Close the connection; abort it if the peer does not respond, as even the close frame may not fit."""
+        self._socket.transport.resume_reading()  # the peer's close frame comes after everything else it has sent
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT + 1):
                 await self._socket.close(code, reason)
@@ -123,7 +125,7 @@ class WebSocketTransport:
             await self._socket.wait_closed()
 
     async def _read(self) -> None:
-        """Take each message at once."""
+        """Take each message from the library at once."""
         receive, put = self._receive, self._received.put
         try:
             while isinstance(message := await receive(), str):
@@ -136,12 +138,12 @@ class WebSocketTransport:
                 self.reason = "the peer sent a binary frame"
                 await self._close(UNSUPPORTED_DATA, "messages are text frames")
         except self._closed as why:
-            self._ended(why)
+            self._set_reason(why)
         finally:
             self._received.end()
 
-    async def _counted(self) -> str | bytes | None:
-        """Receive a message; None for one that has too many fragments."""
+    async def _receive_counting_fragments(self) -> str | bytes | None:
+        """Receive a message; None for one with too many fragments."""
         parts: list[str] = []
         async for part in self._socket.recv_streaming():
             if not isinstance(part, str):
@@ -151,55 +153,55 @@ class WebSocketTransport:
                 return None
         return "".join(parts)
 
-    def _stop(self) -> None:
-        """Read nothing more, unless the peer has closed and nothing more can come but its end."""
+    def _pause_reading(self) -> None:
+        """Pause reading, unless the peer has closed: then only the end of the connection is left to read."""
         if self._socket.state.name == "OPEN":
-            self._stopped.set()
+            self._paused.set()
             self._socket.transport.pause_reading()
-            self._reschedule(None)
+            self._set_pong_deadline(None)
 
-    def _go_on(self) -> None:
-        self._stopped.clear()
+    def _resume_reading(self) -> None:
+        self._paused.clear()
         self._socket.transport.resume_reading()
         if self._timeout is not None:
-            self._reschedule(asyncio.get_running_loop().time() + self._timeout)
+            self._set_pong_deadline(asyncio.get_running_loop().time() + self._timeout)
 
-    def _reschedule(self, when: float | None) -> None:
-        if self._pong is not None:
+    def _set_pong_deadline(self, when: float | None) -> None:
+        if self._pong_deadline is not None:
             with suppress(RuntimeError):  # it has just expired
-                self._pong.reschedule(when)
+                self._pong_deadline.reschedule(when)
 
-    async def _look(self) -> None:
-        """While nothing is read, send a pong that nobody asked for now and then.
+    async def _probe_while_paused(self) -> None:
+        """While reading is paused, send an unsolicited pong now and then.
 
-        The system of a peer that is gone refuses it, which shows at once. Otherwise the end would show behind all that
-        the peer had sent, which may be more than fits into the system's buffers.
+        If the peer is gone, its system refuses the pong and the connection breaks at once. Otherwise its end would only
+        be noticed after reading everything it had sent, which may be more than the buffers of the system hold.
         """
         with suppress(self._closed):
             while True:
-                await self._stopped.wait()
-                await asyncio.sleep(LOOK)
-                if self._stopped.is_set() and not self._socket.transport.get_write_buffer_size():
+                await self._paused.wait()
+                await asyncio.sleep(PROBE_INTERVAL)
+                if self._paused.is_set() and not self._socket.transport.get_write_buffer_size():
                     await self._socket.pong()
 
     async def _keep_alive(self, interval: float) -> None:
-        """Ping, and give up a peer that does not answer while its messages are read."""
+        """Send pings, and close if the peer does not answer in time. Time in which reading is paused does not count."""
         with suppress(self._closed):
             while True:
                 await asyncio.sleep(interval)
                 try:
-                    async with asyncio.timeout(None if self._stopped.is_set() else self._timeout) as self._pong:
-                        answered = await self._socket.ping()
+                    async with asyncio.timeout(None if self._paused.is_set() else self._timeout) as self._pong_deadline:
+                        pong = await self._socket.ping()
                         if self._timeout is not None:
-                            await answered
+                            await pong
                 except TimeoutError:
                     await self._close(INTERNAL_ERROR, "keepalive ping timeout")
                     return
                 finally:
-                    self._pong = None
+                    self._pong_deadline = None
 
-    def _ended(self, why: Any) -> None:
-        """Put into words why it ended; the first reason is the true one."""
+    def _set_reason(self, why: Any) -> None:
+        """Describe why the connection ended; the first reason is kept."""
         if self.reason is not None:
             return
         received: Any = why.rcvd

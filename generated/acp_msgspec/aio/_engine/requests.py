@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ..._rpc.errors import InternalError, InvalidRequest, RequestCancelled, RequestError
+from .._request_task import REQUEST_TASK
 from .inbox import ENDS, Deed
 from .outbox import HIGH, Outbox
 from .writer import Writer
@@ -18,9 +19,6 @@ BYTES = 32 * 1024 * 1024
 """Above this number of bytes of unanswered requests, no more are taken."""
 ARRAY = 8 * 1024 * 1024
 """Above this number of bytes that wait in batches, answers go out as an array before the last one is there."""
-
-ANSWERING = "acp_msgspec: answering a request"
-"""The name of a task that answers a request and ends once the answer is on its way."""
 
 
 class BatchReply(Struct, eq=False):
@@ -144,7 +142,7 @@ class Requests:
     def start(self, request: PendingRequest) -> None:
         """Start a request, unless that was done."""
         if request.task is None and not self._closing:
-            request.task = asyncio.get_running_loop().create_task(self._run(request), name=ANSWERING)
+            request.task = asyncio.get_running_loop().create_task(self._run(request), name=REQUEST_TASK)
 
     async def begin(self, request: PendingRequest) -> None:
         """Start a request and wait until its task has begun, so that no later notification is handled before."""

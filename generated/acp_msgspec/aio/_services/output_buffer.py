@@ -1,70 +1,70 @@
-"""The end of a stream of output, within a limit."""
+"""The last bytes of a command's output, as text."""
 
 
-class Tail:
-    """Keeps the last `limit` bytes."""
+class OutputBuffer:
+    """Keeps the last `limit` bytes of a stream."""
 
-    __slots__ = ("_data", "_limit", "is_cut")
+    __slots__ = ("_data", "_limit", "is_truncated")
 
     def __init__(self, limit: int) -> None:
         """Start empty."""
         self._limit = limit
         self._data = bytearray()
-        self.is_cut = False
-        """Whether the beginning is gone."""
+        self.is_truncated = False
+        """Whether the beginning was dropped."""
 
     @property
     def size(self) -> int:
-        """The number of bytes that are kept."""
+        """The number of bytes kept."""
         return len(self._data)
 
     def add(self, data: bytes) -> None:
-        """Take more."""
+        """Append bytes."""
         self._data += data
-        # Cutting moves what is kept, so it waits until there is something to throw away.
+        # Truncating moves the rest, so it is done once in a while and not for each small piece.
         if len(self._data) > self._limit + self._limit // 4:
-            self.cut(self._limit)
+            self.truncate(self._limit)
 
-    def cut(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
         """Keep the last `size` bytes at most."""
         if len(self._data) > size:
             del self._data[: len(self._data) - size]
-            self.is_cut = True
+            self.is_truncated = True
 
-    def text(self, *, is_whole: bool) -> tuple[str, bool]:
-        """Give the text, and whether its beginning was cut off.
+    def text(self, *, is_complete: bool) -> tuple[str, bool]:
+        """Return the text, and whether its beginning was dropped.
 
-        Bytes that are no UTF-8 become U+FFFD; the first bytes of a character whose rest may still come wait for it,
-        unless the stream `is_whole`. The text takes at most `limit` bytes, and begins with a whole character.
+        Invalid UTF-8 becomes U+FFFD. Unless the stream `is_complete`, an unfinished character at the end is left out.
+        The text takes at most `limit` bytes of UTF-8 and begins with a whole character.
         """
         data = bytes(self._data)
-        if self.is_cut or len(data) > self._limit:
-            data = _from_character(data[max(0, len(data) - self._limit) :])
-            self.is_cut = True
-        if not is_whole:
-            data = data[: len(data) - _unfinished(data)]
+        if self.is_truncated or len(data) > self._limit:
+            data = _skip_partial_character(data[max(0, len(data) - self._limit) :])
+            self.is_truncated = True
+        if not is_complete:
+            data = data[: len(data) - _unfinished_size(data)]
         text = data.decode("utf-8", errors="replace")
-        written = text.encode()
-        if len(written) <= self._limit:
-            return text, self.is_cut
-        self.is_cut = True
-        return _from_character(written[len(written) - self._limit :]).decode(), True
+        encoded = text.encode()
+        if len(encoded) <= self._limit:
+            return text, self.is_truncated
+        self.is_truncated = True
+        return _skip_partial_character(encoded[len(encoded) - self._limit :]).decode(), True
 
 
-def _from_character(data: bytes) -> bytes:
-    """Leave the rest of a character at the beginning out."""
+def _skip_partial_character(data: bytes) -> bytes:
+    """Drop the remaining bytes of a character whose first byte is missing."""
     for start in range(min(4, len(data))):
         if data[start] & 0xC0 != 0x80:
             return data[start:]
-    return b"" if len(data) < 4 else data  # it is no UTF-8 at all
+    return b"" if len(data) < 4 else data  # not UTF-8 at all
 
 
-def _unfinished(data: bytes) -> int:
-    """Count the bytes of an unfinished character at the end."""
+def _unfinished_size(data: bytes) -> int:
+    """Return the number of bytes of an unfinished character at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0x80:
             continue
-        wanted = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2 if byte >= 0xC0 else 1
-        return back if wanted > back else 0
+        length = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2 if byte >= 0xC0 else 1
+        return back if length > back else 0
     return 0

@@ -1,4 +1,4 @@
-"""What came in and nobody has taken yet: messages in their order, counted by bytes."""
+"""Messages that have arrived and wait to be received, bounded by their bytes."""
 
 import asyncio
 from collections import deque
@@ -8,26 +8,26 @@ from ..._rpc.framing import START
 from .transport import MessageTooLong
 
 HIGH = 2 * 1024 * 1024
-"""Over this many bytes that nobody took, nothing more is read."""
+"""Default number of waiting bytes above which reading pauses."""
 OVERHEAD = 64
-"""How many bytes a waiting message costs beyond its own: tiny ones count, too."""
+"""Bytes that a waiting message counts for beyond its own, so that many tiny messages are bounded too."""
 BATCH = 1024 * 1024
-"""How many bytes are handed out at once, unless a single message is longer."""
+"""`take` returns at most this many bytes at once, unless a single message is longer."""
 NOTICES = 1000
-"""How many messages that were too long are told of one by one while nobody takes them; the rest are counted."""
+"""How many waiting messages over the limit are reported one by one; further ones are only counted."""
 
 
-class Received:
-    """The messages that came in and that nobody has taken yet, and the place of those that were too long.
+class ReceiveBuffer:
+    """Buffers messages in their order, with a notice in the place of each message that was too long.
 
-    Counted is what waits here and nothing else. So there is something to take whenever `pause` has been called, and
-    `resume` is called once it was taken.
+    Only what waits in this buffer counts. So there is something to take whenever `pause` has been called, and `resume`
+    is called once it was taken.
     """
 
     def __init__(self, high: int = HIGH, overhead: int = OVERHEAD) -> None:
-        """Start with nothing; over `high` bytes that wait, each message with its `overhead`, reading pauses."""
+        """Start empty. Reading pauses above `high` waiting bytes; each message counts `overhead` bytes extra."""
         self._parts: deque[tuple[list[bytes] | MessageTooLong, int]] = deque()
-        """What was received in a row, at most a batch, with what it costs."""
+        """Consecutive messages, at most a batch, or a notice; each with the bytes that it counts for."""
         self._size = 0
         self._high: int | None = high
         self._overhead = overhead
@@ -37,10 +37,12 @@ class Received:
         self.is_ended = False
         self.is_paused = False
         self.pause: Callable[[], None] | None = None
+        """Called to pause reading from the underlying stream."""
         self.resume: Callable[[], None] | None = None
+        """Called to resume it."""
 
     def put(self, messages: list[bytes]) -> None:
-        """Take messages, and the list itself; after the end they count for nothing."""
+        """Add messages, taking over the list itself. Messages after the end are ignored."""
         if not messages or self.is_ended:
             return
         cost = sum(map(len, messages)) + self._overhead * len(messages)
@@ -60,7 +62,7 @@ class Received:
         self._grow(cost)
 
     def put_too_long(self, limit: int, start: bytes) -> None:
-        """Take note of a message that was too long, whose beginning this is."""
+        """Add a notice for a message over the limit; `start` is its beginning."""
         if self.is_ended:
             return
         if len(self._notices) >= NOTICES:
@@ -73,28 +75,28 @@ class Received:
         self._grow(cost)
 
     def end(self, why: BaseException | None = None) -> None:
-        """Take note of the stream's end, and stop to read; what waits can still be taken."""
+        """End the stream and stop reading; waiting messages can still be taken."""
         if self.is_ended:
             return
         self.is_ended = True
         if self.pause is not None and not self.is_paused:
-            self.pause()  # somebody else may hold the stream open and go on to write
+            self.pause()  # another process may hold the stream open and go on writing
         self.pause = self.resume = None
         self._error = why if isinstance(why, OSError) else None
         self._wake()
 
-    def bound(self, high: int | None) -> None:
-        """Change over how many waiting bytes reading pauses; None lets it go on."""
+    def set_high(self, high: int | None) -> None:
+        """Change the number of waiting bytes above which reading pauses; None never pauses."""
         self._high = high
         if high is not None:
             self._grow(0)
         elif self.is_paused:
-            self._go_on()
+            self._resume_reading()
 
     async def take(self) -> Sequence[bytes]:
-        """Wait for messages, and give those that came in a row, at most a batch; none at the end.
+        """Wait for messages and return consecutive ones, at most a batch; an empty sequence at the end.
 
-        Raises `MessageTooLong` in the place of a message that was, and the `OSError` with which the stream ended.
+        Raises `MessageTooLong` in the place of a message over the limit, and the `OSError` that ended the stream.
         """
         while not self._parts:
             if self.is_ended:
@@ -104,7 +106,7 @@ class Received:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
         if len(self._parts) > 1:
-            await asyncio.sleep(0)  # whoever takes all of it leaves the others their turns
+            await asyncio.sleep(0)  # let other tasks run while a full buffer is emptied
         part, cost = self._parts.popleft()
         self._shrink(cost)
         if isinstance(part, MessageTooLong):
@@ -123,9 +125,9 @@ class Received:
     def _shrink(self, size: int) -> None:
         self._size -= size
         if self.is_paused and (self._high is None or self._size <= self._high):
-            self._go_on()
+            self._resume_reading()
 
-    def _go_on(self) -> None:
+    def _resume_reading(self) -> None:
         self.is_paused = False
         if self.resume is not None:
             self.resume()
