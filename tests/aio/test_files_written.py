@@ -351,7 +351,7 @@ def test_another_file_is_not_written_in_place_of_the_one_that_was_looked_at(
         raise OSError(errno.EBUSY, "Device or resource busy")
 
     monkeypatch.setattr(os, "replace", swapped)
-    with pytest.raises(acp.InvalidParams, match="changes"):
+    with pytest.raises(acp.InvalidParams, match="changed"):
         run(aio.Files(root).write(str(root / "a.txt"), "x"))
     assert other.read_text(encoding="utf-8") == "other"
 

@@ -65,8 +65,8 @@ class Files:
     place. Missing folders are created. A byte order mark is kept, and is not part of the text. The work is done in
     threads.
 
-    A hard link to a file elsewhere cannot be told from other files. It is served, and writing separates it from the
-    other file unless it has to be written in place.
+    A hard link to a file elsewhere cannot be distinguished from other files. It is served, and writing separates it
+    from the other file unless it has to be written in place.
     """
 
     def __init__(

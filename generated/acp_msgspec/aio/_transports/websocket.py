@@ -93,11 +93,7 @@ async def connect_websocket(
     `ws`.
     """
     client = _library("asyncio.client")
-    subprotocols, sent = [SUBPROTOCOL], dict(headers or {})
-    if token is not None and token_in_subprotocol:
-        subprotocols.append(_token_subprotocol(token))
-    elif token is not None:
-        sent["Authorization"] = f"Bearer {token}"
+    subprotocols, sent = _with_token(token, headers, in_subprotocol=token_in_subprotocol)
     options = _options(client.ClientConnection, limit, compress=compress)
     if ssl is not None:
         options["ssl"] = ssl
@@ -106,6 +102,18 @@ async def connect_websocket(
             url, origin=origin, subprotocols=subprotocols, additional_headers=sent, open_timeout=open_timeout, **options
         )
     return _transport(socket, limit, ping_interval, ping_timeout)
+
+
+def _with_token(
+    token: str | None, headers: Mapping[str, str] | None, *, in_subprotocol: bool
+) -> tuple[list[str], dict[str, str]]:
+    """Return the subprotocols and headers to send, with the token in one of them."""
+    subprotocols, sent = [SUBPROTOCOL], dict(headers or {})
+    if token is not None and in_subprotocol:
+        subprotocols.append(_token_subprotocol(token))
+    elif token is not None:
+        sent["Authorization"] = f"Bearer {token}"
+    return subprotocols, sent
 
 
 @contextmanager
@@ -180,17 +188,11 @@ async def serve_websocket(
     """
     library = _library("asyncio.server")
 
-    async def run_session(socket: Any) -> None:
-        transport = _transport(socket, limit, ping_interval, ping_timeout)
-        try:
-            await session(transport)
-        except Exception:
-            _LOG.exception("A session raised")
-        finally:
-            await transport.close()
+    async def run(socket: Any) -> None:
+        await _run_session(session, _transport(socket, limit, ping_interval, ping_timeout))
 
     server = await library.serve(
-        run_session,
+        run,
         host,
         port,
         origins=origins,
@@ -200,6 +202,15 @@ async def serve_websocket(
         **_options(library.ServerConnection, limit, compress=compress),
     )
     return WebSocketServer(server)
+
+
+async def _run_session(session: Session, transport: Transport) -> None:
+    try:
+        await session(transport)
+    except Exception:
+        _LOG.exception("A session raised")
+    finally:
+        await transport.close()
 
 
 def _check_token(token: str | None, socket: Any, request: Any) -> Any:
