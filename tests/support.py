@@ -42,6 +42,12 @@ def imported(out: Path, label: str, name: str) -> Generator[tuple[ModuleType, Mo
             del sys.modules[module]
 
 
+def tree(folder: Path) -> dict[str, bytes]:
+    """Read all files below a folder, bytecode aside."""
+    files = (p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+
+
 def golden(path: Path, text: str) -> None:
     """Compare `text` with a stored file, or store it where the environment variable says so."""
     if os.environ.get(REFRESH):

@@ -19,6 +19,8 @@ from tests.aio.support import run
 from tests.aio.test_process import ENV, INITIALIZE, gone, is_alive
 from tests.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 platforms: Any = import_module("acp_msgspec.aio._transports.platforms")
 programs: Any = import_module("acp_msgspec.aio._transports.windows_programs")
 PRETEND = "import asyncio, os, sys, time\nfrom acp_msgspec import aio\nfrom tests.aio.child import Child\n"

@@ -115,6 +115,7 @@ except AttributeError as why:
 """
 
 
+@pytest.mark.slow
 def test_former_names_live_on_with_a_warning(tmp_path: Path) -> None:
     source = _source({"Text": TEXT, "Block": BLOCK})
     files = emit_module(lower(read_schema(source), Overrides()), source, Docs(source, {}), {"BlockText": "Text"})

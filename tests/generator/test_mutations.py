@@ -4,7 +4,6 @@ import contextlib
 import copy
 import json
 import random
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,10 @@ from generator import emit
 from generator.errors import GeneratorError
 from generator.pipeline import generate_single
 from generator.source import LOCK, is_array, is_object, load_lock
+from tests.generator.command import generator
 from tests.support import CASES, ROOT, meta_of
+
+pytestmark = pytest.mark.slow
 
 Path_ = tuple[str | int, ...]
 ODD: list[Any] = [
@@ -186,8 +188,6 @@ def test_json_that_is_none(text: str, message: str, tmp_path: Path) -> None:
 def test_a_method_that_is_none(method: Any, tmp_path: Path) -> None:
     node: dict[str, Any] = {"type": "object", "properties": {}, "x-side": "agent", "x-method": method}
     (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"AskRequest": node}}), encoding="utf-8")
-    command: list[str | Path] = [sys.executable, "-m", "generator", "generate", "--schema", tmp_path / "schema.json",
-                                 "--label", "case", "--out", tmp_path / "out"]  # fmt: skip
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    run = generator("generate", "--schema", tmp_path / "schema.json", "--label", "case", "--out", tmp_path / "out")
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1)
     assert run.stderr.startswith(f"error: {tmp_path}/schema.json#/$defs/AskRequest/x-method: ")

@@ -24,6 +24,8 @@ from generator.overrides import load_overrides
 from generator.read import read_schema
 from generator.source import is_array, is_object, load_pinned
 
+pytestmark = pytest.mark.slow
+
 SOURCES = {s.label: s for s in load_pinned()[0]}
 
 
