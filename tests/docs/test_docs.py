@@ -24,7 +24,7 @@ from tests.docs.support import PAGES
 from tests.generator.command import generator
 from tests.support import ROOT
 
-PACKAGE_CLI: Any = importlib.import_module("acp_msgspec._cli")
+PACKAGE_CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
 WITH_BLOCKS = [page for page in PAGES if support.blocks_of(page)]
 WITH_DIAGRAMS = {page: n for page in PAGES if (n := support.text_of(page).count("```mermaid\n"))}
 PROSE = {page: support.text_of(page) for page in PAGES}
