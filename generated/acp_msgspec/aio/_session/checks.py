@@ -6,8 +6,8 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._engine.lifecycle import Options
-from .endpoint import Side
+from .._engine.endpoint import Endpoint as Side
+from .._engine.options import Options
 from .handlers import (
     HandlerBase,
     a_,
