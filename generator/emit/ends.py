@@ -11,7 +11,7 @@ from generator.names import method_names
 FIXED = ("ErrorResponse", "ExtensionNotification", "ExtensionRequest", "METHODS", "Response", "decode_agent_batch",
          "decode_agent_message", "decode_client_batch", "decode_client_message")  # fmt: skip
 """What is always imported from the message layer."""
-ALWAYS = frozenset({*FIXED, "Any", "ClassVar", "Connection", "Raw", "Side", "MethodNotFound", "UnknownMethods"})
+ALWAYS = frozenset({*FIXED, "Any", "ClassVar", "Connection", "Raw", "Endpoint", "MethodNotFound", "UnknownMethods"})
 END_NAMES = frozenset({"Agent", "Client", "AgentConnection", "ClientConnection"})
 """The classes that the template makes of the names of both sides."""
 CANCEL = "$/cancel_request"

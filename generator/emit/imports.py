@@ -28,19 +28,12 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._types.variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
     "..aio._services.files": ("Files",),
-    "..aio._session.handshake": (
-        "Handshake",
-        "Need",
-        "UnsupportedVersion",
-        "described",
-        "is_overridden",
-        "offered",
-        "settled",
-    ),
+    "..aio._engine.endpoint": ("AgentTurn", "ClientTurn", "Endpoint", "Need"),
+    "..aio._engine.protocol_version": ("UnsupportedVersion",),
+    "..aio._session.handshake": ("Handshake", "default_info", "derived_capabilities", "negotiated_version"),
     "..aio._services.permissions": ("Permissions", "choose"),
-    "..aio._session.endpoint": ("Side", "UnknownMethods"),
+    "..aio._session.handler_table": ("UnknownMethods", "is_overridden"),
     "..aio._services.terminals": ("Terminals",),
-    "..aio._session.turns": ("AgentTurn", "ClientTurn"),
 }
 """Where the names that emitted code uses come from."""
 

@@ -55,9 +55,9 @@ class Protocol:
         for part in told.values():
             if part is not None:
                 self.uses |= {part.kind, part.capabilities_kind, part.info_kind, "Handshake", "UnsupportedVersion"}
-                self.uses |= {"Callable", "is_overridden", "offered", "settled"}
+                self.uses |= {"Callable", "derived_capabilities", "is_overridden", "negotiated_version"}
                 if part.info_required:
-                    self.uses.add("described")
+                    self.uses.add("default_info")
         files, terminals = self._serves(FILES), self._serves(TERMINALS)
         permissions = self._outcomes()
         if files:

@@ -2,9 +2,9 @@
 
 import inspect
 
-from .._engine.lifecycle import Options
+from .._engine.endpoint import Endpoint
+from .._engine.options import Options
 from .descriptions import describe
-from .endpoint import Side as Endpoint
 from .handler_classes import HandlerBase
 from .handler_objects import why_not_handler
 

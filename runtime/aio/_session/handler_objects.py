@@ -9,8 +9,8 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from .._engine.endpoint import Endpoint
 from .descriptions import describe, with_article, with_module
-from .endpoint import Side as Endpoint
 from .handler_classes import HandlerBase, check_class, end_bases, handler_functions, is_checked, peer_base
 from .handler_names import guess_handler
 from .handler_signatures import accepts, format_parameters, signature_or_none, why_not_override
