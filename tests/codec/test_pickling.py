@@ -99,6 +99,7 @@ EXAMPLES: list[BaseException] = [
     importlib.import_module("acp_msgspec.tools.inspect.command").InspectError("m"),
     importlib.import_module("acp_msgspec.aio._services.errors").FileRefused("m"),
     importlib.import_module("acp_msgspec.aio._engine.requests").ResultMismatch("m"),
+    importlib.import_module("acp_msgspec.aio._engine.backpressure").StuckError("m"),
     aio.ConnectionClosed("m", -9),
     aio.UnsupportedVersion(7, (1, 2)),
     aio.NotAdvertised("session/load", "loadSession", "part"),
