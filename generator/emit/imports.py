@@ -20,12 +20,12 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._rpc.schema": ("MessageSchema", "extension_method", "raw_json"),
     ".._types.inputs": ("Buffer", "Unknown"),
     ".._types.leniency": (
-        "SenderConstraint",
         "Base64",
         "DateTime",
         "NullOrDefault",
         "OrDefault",
         "Regex",
+        "SenderConstraint",
         "SkipInvalid",
         "Uri",
     ),
@@ -38,19 +38,12 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._types.variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
     "..aio._services.files": ("Files",),
-    "..aio._session.handshake": (
-        "Handshake",
-        "Need",
-        "UnsupportedVersion",
-        "described",
-        "is_overridden",
-        "offered",
-        "settled",
-    ),
+    "..aio._engine.endpoint": ("AgentTurn", "ClientTurn", "Endpoint", "Need"),
+    "..aio._engine.protocol_version": ("UnsupportedVersion",),
+    "..aio._session.handshake": ("Handshake", "default_info", "derived_capabilities", "negotiated_version"),
     "..aio._services.permissions": ("Permissions", "choose"),
-    "..aio._session.endpoint": ("Side", "UnknownMethods"),
+    "..aio._session.handler_table": ("UnknownMethods", "is_overridden"),
     "..aio._services.terminals": ("Terminals",),
-    "..aio._session.turns": ("AgentTurn", "ClientTurn"),
 }
 """Where the names that emitted code uses come from."""
 HELPERS = frozenset(name for names in IMPORTS.values() for name in names)

@@ -9,10 +9,10 @@ import pytest
 from tests.aio.files import LINKS, PATHS, SECRET, made
 
 
-@pytest.fixture(params=["walked", "resolved"])
+@pytest.fixture(params=["descended", "resolved"])
 def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a neighbour that nobody may see; with both ways to look files up."""
-    monkeypatch.setattr(PATHS, "CAN_WALK", request.param == "walked" and PATHS.CAN_WALK)
+    monkeypatch.setattr(PATHS, "CAN_OPEN_RELATIVE", request.param == "descended" and PATHS.CAN_OPEN_RELATIVE)
     return made(tmp_path)
 
 

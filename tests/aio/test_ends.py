@@ -21,7 +21,7 @@ from acp_msgspec import aio
 from tests.aio.support import run
 from tests.aio.test_process import ENV, gone
 
-HIGH: int = import_module("acp_msgspec.aio._transports.received").HIGH
+HIGH: int = import_module("acp_msgspec.aio._transports.receive_buffer").HIGH
 LINE = b"x" * 999 + b"\n"
 WRITE = "import sys, os, time, subprocess; write = sys.stdout.buffer.write\n"
 WATCHER = """

@@ -15,24 +15,25 @@ from tests.aio.files import SESSION, read, refused
 from tests.aio.support import RawPeer, run
 
 BUDGET: Any = __import__("acp_msgspec.aio._services.budget", fromlist=["x"])
+JSON_SIZE: Any = __import__("acp_msgspec.aio._services.json_size", fromlist=["x"])
 
 
 @given(st.text() | st.text(st.characters(max_codepoint=127)), st.integers(1, 5))
 @pytest.mark.slow
 def test_the_size_of_a_text_as_json(text: str, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BUDGET, "_CHUNK", chunk)
-        assert BUDGET.json_size(text) == len(acp.encode(text))
+        patch.setattr(JSON_SIZE, "_CHUNK", chunk)
+        assert JSON_SIZE.json_size(text) == len(acp.encode(text))
 
 
 def test_shares_are_given_in_order() -> None:
     async def turn() -> None:
         budget = BUDGET.Budget(10)
         given: list[int] = []
-        first = await budget.take(6)
+        first = await budget.reserve(6)
 
         async def taking(size: int) -> Any:
-            share = await budget.take(size)
+            share = await budget.reserve(size)
             given.append(size)
             return share
 
@@ -63,9 +64,9 @@ def test_shares_are_given_in_order() -> None:
 def test_a_share_that_is_cancelled_is_lost_to_nobody(when: str) -> None:
     async def turn() -> None:
         budget = BUDGET.Budget(10)
-        first = await budget.take(10 if when != "first of those who wait" else 5)
-        waiting = asyncio.create_task(budget.take(10))
-        behind = asyncio.create_task(budget.take(5))
+        first = await budget.reserve(10 if when != "first of those who wait" else 5)
+        waiting = asyncio.create_task(budget.reserve(10))
+        behind = asyncio.create_task(budget.reserve(5))
         await asyncio.sleep(0)
         if when == "granted":
             first.release()
@@ -86,16 +87,16 @@ def test_a_thread_keeps_its_share_though_nobody_waits_for_it() -> None:
 
     async def turn() -> None:
         budget = BUDGET.Budget(10)
-        running = asyncio.create_task(budget.run(10, lambda: go.wait(10) and 1 / 0))
+        running = asyncio.create_task(budget.run_in_thread(10, lambda: go.wait(10) and 1 / 0))
         await asyncio.sleep(0.01)
         running.cancel()
         await asyncio.wait([running])
         assert budget.free == 0
         go.set()
-        (await budget.take(10)).release()
+        (await budget.reserve(10)).release()
         assert budget.free == 10
         with pytest.raises(ZeroDivisionError):
-            await budget.run(10, lambda: 1 / 0)
+            await budget.run_in_thread(10, lambda: 1 / 0)
         await asyncio.sleep(0)
         assert budget.free == 10
 

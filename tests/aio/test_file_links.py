@@ -143,10 +143,10 @@ def test_links_that_look_like_something_else_for_a_moment(tmp_path: Path, monkey
     def followed(place: Any) -> os.stat_result:
         return os.stat(place.name, dir_fd=place.folder)
 
-    monkeypatch.setattr(PATHS._Walk, "_link", no_link)
-    monkeypatch.setattr(PATHS.Place, "stat", followed)
-    assert refused(files, root / "up") == "it is a link, or there are too many of them"
-    assert refused_write(files, root / "up") == "it is a link, or there are too many of them"
+    monkeypatch.setattr(PATHS._Descent, "_read_link", no_link)
+    monkeypatch.setattr(PATHS.FileLocation, "stat", followed)
+    assert refused(files, root / "up") == "it is a link, or the path has too many links"
+    assert refused_write(files, root / "up") == "it is a link, or the path has too many links"
     for work in (files.read(str(root / "folder" / "secret")), files.write(str(root / "folder" / "secret"), "x")):
         with pytest.raises(acp.ResourceNotFound):
             run(work)

@@ -41,42 +41,42 @@ def test_lines(root: Path, line: int | None, limit: int | None, text: str) -> No
 
 @given(st.text("ab\r\n\u2028é"), st.integers(1, 6), st.none() | st.integers(0, 6))
 def test_lines_are_those_that_end_with_a_line_feed(text: str, line: int, limit: int | None) -> None:
-    lines: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.text_lines", fromlist=["x"])
     parts = [p + "\n" for p in text.split("\n")[:-1]] + [text.split("\n")[-1]]
     end = None if limit is None else line - 1 + limit
-    assert lines._lines(text, line, limit) == "".join(parts[line - 1 : end])
+    assert lines.slice_lines(text, line, limit) == "".join(parts[line - 1 : end])
 
 
 @given(st.text("a\n\u20ac", max_size=80), st.integers(1, 90), st.none() | st.integers(0, 90), st.integers(1, 9))
 def test_lines_of_a_text_in_several_chunks(text: str, line: int, limit: int | None, chunk: int) -> None:
-    lines: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.text_lines", fromlist=["x"])
     parts = text.splitlines(keepends=True)
     end = None if limit is None else line - 1 + limit
     chunks = (text[n : n + chunk] for n in range(0, len(text), chunk))
-    assert "".join(lines._cut(chunks, line, limit)) == "".join(parts[line - 1 : end])
+    assert "".join(lines.select_lines(chunks, line, limit)) == "".join(parts[line - 1 : end])
 
 
 @given(st.text("a\n\u20ac\ufeff\U0001f600", max_size=20), st.binary(max_size=4), st.integers(1, 9))
 def test_bytes_in_several_chunks_are_decoded_as_in_one(text: str, more: bytes, chunk: int) -> None:
-    files: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.text_lines", fromlist=["x"])
     data = text.encode() + more.replace(b"\0", b"")
     chunks = (data[n : n + chunk] for n in range(0, len(data), chunk))
     try:
         wanted = data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as why:
-        with pytest.raises(files.Unfit, match=f"it is no UTF-8 text, from byte {why.start} on"):
-            list(files._decoded(chunks))
+        with pytest.raises(lines.FileRefused, match=f"it is not valid UTF-8 from byte {why.start} on"):
+            list(lines.decode_text(chunks))
     else:
-        assert "".join(files._decoded(chunks)) == wanted
+        assert "".join(lines.decode_text(chunks)) == wanted
 
 
 @pytest.mark.parametrize("line", [1, 2**24, 2**24 + 1, 2**24 + 2, 2**32 - 1])
 @pytest.mark.parametrize("limit", [None, 1, 2**32 - 1])
 def test_any_number_of_a_line_is_cheap(line: int, limit: int | None) -> None:
-    lines: Any = __import__("acp_msgspec.aio._services.files", fromlist=["x"])
+    lines: Any = __import__("acp_msgspec.aio._services.text_lines", fromlist=["x"])
     text = "\n" * 2**24
     start = time.process_time()
-    found = lines._lines(text, line, limit)
+    found = lines.slice_lines(text, line, limit)
     assert time.process_time() - start < 1  # line by line it took four times as long
     assert len(found) == max(0, min(limit or 2**24, 2**24 - line + 1))
 
@@ -87,14 +87,14 @@ def test_what_is_no_text_is_refused(root: Path) -> None:
     (root / "binary").write_bytes(b"a\0b")
     (root / "full").write_bytes(b"x" * 10)
     (root / "long").write_bytes(b"x" * 11)
-    assert refused(files, root / "latin") == "it is no UTF-8 text, from byte 3 on"
+    assert refused(files, root / "latin") == "it is not valid UTF-8 from byte 3 on"
     assert refused(files, root / "binary") == "it is a binary file"
     assert refused(files, root / "long") == "it is longer than 10 bytes"
     assert refused(files, root / "long", line=1, limit=1) == "it is longer than 10 bytes"
     assert read(files, root / "full") == "x" * 10
     assert refused(files, root / "sub") == "it is a folder"
     assert refused(files, root) == "it is a folder"
-    assert refused(files, root / "full", line=0) == "lines count from 1"
+    assert refused(files, root / "full", line=0) == "line numbers start at 1"
     for path in (root / "missing", root / "missing" / "deep", root / "a.txt" / "below"):
         with pytest.raises(acp.ResourceNotFound) as caught:
             read(files, path)
@@ -106,7 +106,7 @@ def test_paths_that_are_none(root: Path) -> None:
     files = aio.Files(root)
     for path in ("a.txt", "", ".", "./a.txt", "~/a.txt"):
         assert refused(files, path) == "the path is not absolute"
-    assert refused(files, f"{root}/a\0b") == "a path has no NUL in it"
+    assert refused(files, f"{root}/a\0b") == "the path contains a NUL character"
     assert refused(files, root / ("x" * 300)) == "the name is too long, or there are too many folders"
     assert "characters" in refused(files, f"{root}/\ud800")
 
@@ -115,12 +115,12 @@ def test_paths_that_are_none(root: Path) -> None:
 def test_pipes_and_devices_are_not_waited_for(root: Path) -> None:
     files = aio.Files(root)
     os.mkfifo(root / "pipe")
-    assert refused(files, root / "pipe") == "it is no ordinary file"
-    assert refused_write(files, root / "pipe") == "it is no ordinary file"
+    assert refused(files, root / "pipe") == "it is not a regular file"
+    assert refused_write(files, root / "pipe") == "it is not a regular file"
     slash = aio.Files("/")
-    assert refused(slash, "/dev/zero") == "it is no ordinary file"
-    assert refused(slash, "/dev/null") == "it is no ordinary file"
-    assert refused_write(slash, "/dev/null") == "it is no ordinary file"
+    assert refused(slash, "/dev/zero") == "it is not a regular file"
+    assert refused(slash, "/dev/null") == "it is not a regular file"
+    assert refused_write(slash, "/dev/null") == "it is not a regular file"
 
 
 def test_writing(root: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_file_is_never_half_written(root: Path, monkeypatch: pytest.MonkeyPatc
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(PATHS.Place, "replace_by", full)
+    monkeypatch.setattr(PATHS.FileLocation, "replace_by", full)
     with pytest.raises(acp.InternalError) as caught:
         run(files.write(str(root / "a.txt"), "new"))
     assert caught.value.data == {"path": str(root / "a.txt"), "detail": "no space left on device"}
@@ -240,7 +240,7 @@ def test_a_client_serves_files(root: Path) -> None:
 
 def test_a_way_through_too_many_folders_is_refused(root: Path) -> None:
     """Each folder on the way is held open, and there are only so many descriptors."""
-    if not PATHS.CAN_WALK:
+    if not PATHS.CAN_OPEN_RELATIVE:
         return
     long = "/".join("d" * 1000)
     assert "too many folders" in refused_write(aio.Files(root), f"{root}/{long}")

@@ -21,17 +21,16 @@ from tests.aio.support import run
 from tests.support import ROOT
 
 PATHS: Any = __import__("acp_msgspec.aio._services.paths", fromlist=["x"])
-WRITING: Any = __import__("acp_msgspec.aio._services.writing", fromlist=["x"])
 NOBODY = 65534
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only the superuser can be somebody else")
 needs_attributes = pytest.mark.skipif(not hasattr(os, "setxattr"), reason="the system has no extended attributes")
 
 
-@pytest.fixture(params=["walked", "resolved"])
+@pytest.fixture(params=["descended", "resolved"])
 def root(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     """A folder that everybody may enter, with both ways to look files up."""
-    monkeypatch.setattr(PATHS, "CAN_WALK", request.param == "walked" and PATHS.CAN_WALK)
+    monkeypatch.setattr(PATHS, "CAN_OPEN_RELATIVE", request.param == "descended" and PATHS.CAN_OPEN_RELATIVE)
     folder = Path(tempfile.mkdtemp()).resolve()
     folder.chmod(0o755)
     (folder / "a.txt").write_text("old", encoding="utf-8")
@@ -352,7 +351,7 @@ def test_another_file_is_not_written_in_place_of_the_one_that_was_looked_at(
         raise OSError(errno.EBUSY, "Device or resource busy")
 
     monkeypatch.setattr(os, "replace", swapped)
-    with pytest.raises(acp.InvalidParams, match="changes"):
+    with pytest.raises(acp.InvalidParams, match="changed"):
         run(aio.Files(root).write(str(root / "a.txt"), "x"))
     assert other.read_text(encoding="utf-8") == "other"
 
@@ -454,7 +453,7 @@ def test_what_names_a_folder_is_refused(root: Path, name: str) -> None:
 
 
 def test_a_link_that_names_a_folder_is_refused(root: Path) -> None:
-    if not PATHS.CAN_WALK:
+    if not PATHS.CAN_OPEN_RELATIVE:
         return
     for number, target in enumerate(("a.txt/", "a.txt/.", f"{root}/a.txt/", "missing/")):
         link = root / f"link{number}"
@@ -494,7 +493,7 @@ def test_a_system_that_can_do_less(root: Path, monkeypatch: pytest.MonkeyPatch) 
     """Without descriptors of folders, modes of descriptors, attributes and reserved room."""
     for name in ("fchmod", "fchown", "listxattr", "getxattr", "setxattr", "removexattr", "posix_fallocate"):
         monkeypatch.delattr(os, name, raising=False)
-    monkeypatch.setattr(PATHS, "CAN_WALK", False)
+    monkeypatch.setattr(PATHS, "CAN_OPEN_RELATIVE", False)
     write(root)
     assert (root / "a.txt").read_text(encoding="utf-8") == "new"
     write(root, "fresh", name="fresh")

@@ -111,13 +111,13 @@ def without_connection() -> Agent:
         (PartlyMisspelt(), "PartlyMisspelt.sesion_new handles nothing; `session_new` was probably meant"),
         (
             Client(),
-            "takes an Agent of acp_msgspec.v1.aio: Client is made of Client of acp_msgspec.v1.aio, with `Client.ses",
+            "takes an Agent of acp_msgspec.v1.aio: Client derives from Client of acp_msgspec.v1.aio, with `Client.ses",
         ),
-        (Client, "takes an Agent of acp_msgspec.v1.aio: Client is made of Client of acp_msgspec.v1.aio"),
-        (returns(Client()), "takes an Agent of acp_msgspec.v1.aio: Client is made of Client"),
+        (Client, "takes an Agent of acp_msgspec.v1.aio: Client derives from Client of acp_msgspec.v1.aio"),
+        (returns(Client()), "takes an Agent of acp_msgspec.v1.aio: Client derives from Client"),
         (aio.Client(), "takes an Agent of acp_msgspec.v1.aio: this is Client of acp_msgspec.v1.aio"),
-        (Agent2(), "takes an Agent of acp_msgspec.v1.aio: Agent2 is made of Agent of acp_msgspec.v2.aio"),
-        (Agent2, "takes an Agent of acp_msgspec.v1.aio: Agent2 is made of Agent of acp_msgspec.v2.aio"),
+        (Agent2(), "takes an Agent of acp_msgspec.v1.aio: Agent2 derives from Agent of acp_msgspec.v2.aio"),
+        (Agent2, "takes an Agent of acp_msgspec.v1.aio: Agent2 derives from Agent of acp_msgspec.v2.aio"),
         (v1_unstable_aio.Agent(), "this is Agent of acp_msgspec.v1_unstable.aio"),
         (SimpleNamespace(session_update=later), "it has `session_update`, which is for a client to handle"),
         (Agent, "the class Agent takes (); give it `Agent()` instead"),
@@ -135,7 +135,7 @@ def without_connection() -> Agent:
         (Sets(plainly), "Sets.session_prompt is a plain function"),
         (Sets(5), "Sets.session_prompt is 5"),
         (Sets(later), "Sets.session_prompt takes ()"),
-        (Sets(CalledPlainly()), "Sets.session_prompt is called without `async`"),
+        (Sets(CalledPlainly()), "Sets.session_prompt is an object whose `__call__` is not async"),
     ],
 )
 def test_what_an_agents_connection_is_not_given(handler: Any, text: str) -> None:

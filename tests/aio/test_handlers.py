@@ -237,7 +237,7 @@ def test_a_handler_that_can_be_called(body: str) -> None:
         ((5,), "this is 5, which has no"),
         (("ws://localhost",), "this is 'ws://localhost', which has no"),
         ((["agent"], Agent()), "`await spawn(command)`"),
-        ((aio.stdio, Agent()), "the function stdio gives one when it is called and awaited"),
+        ((aio.stdio, Agent()), "the function stdio returns one when it is called and awaited"),
         ((aio.memory_pair(), Agent()), "here, there = memory_pair()"),
         ((aio.ProcessTransport, Agent()), "this is the class ProcessTransport"),
         ((aio.AgentConnection(aio.memory_pair()[0]), Agent()), "this is a connection already"),
@@ -259,11 +259,11 @@ def test_what_nobody_awaited() -> None:
     async def turn() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with pytest.raises(TypeError, match=r"this is the coroutine stdio\(\) that nobody awaited"):
+            with pytest.raises(TypeError, match=r"this is the coroutine stdio\(\), which was not awaited"):
                 connect(aio.stdio(), Agent())
-            with pytest.raises(TypeError, match=r"this is the coroutine later\(\) that nobody awaited"):
+            with pytest.raises(TypeError, match=r"this is the coroutine later\(\), which was not awaited"):
                 connect(aio.memory_pair()[0], later())
-            with pytest.raises(TypeError, match=r"this is the coroutine spawn\(\) that nobody awaited"):
+            with pytest.raises(TypeError, match=r"this is the coroutine spawn\(\), which was not awaited"):
                 connect(aio.spawn(["x"]))
 
     run(turn())

@@ -316,15 +316,15 @@ def test_what_the_agent_could_not_be_told_is_not_remembered(decision: aio.Decisi
 
 
 def test_sessions_that_an_agent_makes_up_have_a_bound() -> None:
-    consents: Any = __import__("acp_msgspec.aio._services.consents", fromlist=["x"])
+    answers: Any = __import__("acp_msgspec.aio._services.remembered_answers", fromlist=["x"])
 
     async def turn() -> None:
         policy = Asked()
         permissions = aio.Permissions[v1.RequestPermissionRequest](policy, remember=True)
-        for number in range(consents.SESSIONS + 10):
+        for number in range(answers.SESSIONS + 10):
             await permissions.decide(run_it(), f"{number}" * 1000)
         known: Any = permissions
-        assert len(known._consents._sessions) == consents.SESSIONS
-        assert all(len(str(key)) < 300 for key in known._consents._sessions)
+        assert len(known._remembered._sessions) == answers.SESSIONS
+        assert all(len(str(key)) < 300 for key in known._remembered._sessions)
 
     run(turn())

@@ -50,11 +50,11 @@ def test_a_choice_never_says_more_or_the_opposite(kinds: list[str], decision: st
 
 def test_a_policy_that_is_none() -> None:
     wrong: Any = "allow"
-    with pytest.raises(ValueError, match="'allow' is no decision: use one of allow_once, "):
+    with pytest.raises(ValueError, match="'allow' is not a decision: use one of allow_once, "):
         aio.Permissions(wrong)
 
     async def turn() -> None:
-        with pytest.raises(ValueError, match="gave 'allow', which is no decision"):
+        with pytest.raises(ValueError, match="returned 'allow', which is not a decision"):
             await aio.Permissions[Any](lambda _: wrong).decide(request(), SESSION)
 
     run(turn())

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.aio.support import run
 
 LIMIT = 20
-Received: Any = import_module("acp_msgspec.aio._transports.received").Received
-Lines: Any = import_module("acp_msgspec.aio._transports.lines").Lines
-NOTICES: int = import_module("acp_msgspec.aio._transports.received").NOTICES
+ReceiveBuffer: Any = import_module("acp_msgspec.aio._transports.receive_buffer").ReceiveBuffer
+LineBuffer: Any = import_module("acp_msgspec.aio._transports.lines").LineBuffer
+NOTICES: int = import_module("acp_msgspec.aio._transports.receive_buffer").NOTICES
 
 
 class Reading:
@@ -71,7 +71,7 @@ def test_messages_are_told_in_the_order_in_which_they_came(
         stream = stream.removesuffix(b"\n").removesuffix(b"\r")
 
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         feed(lines, stream, random.Random(seed))
         lines.end()
         assert await taken(lines) == [m if len(m) <= LIMIT else 1 for m in messages if m]
@@ -83,9 +83,9 @@ def test_messages_are_told_in_the_order_in_which_they_came(
 @given(st.lists(st.one_of(GOOD, LONG, st.none()), max_size=60), st.integers(0, 2**32))
 def test_reading_pauses_only_while_there_is_something_to_take(steps: list[bytes | None], seed: int) -> None:
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         reading = Reading(lines)
-        lines.bound(300)
+        lines.set_high(300)
         dice = random.Random(seed)
         for step in steps:
             if step is not None:
@@ -103,7 +103,7 @@ def test_reading_pauses_only_while_there_is_something_to_take(steps: list[bytes 
 
 def test_many_messages_that_are_too_long_are_counted() -> None:
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         reading = Reading(lines)
         for _ in range(40):
             lines.feed((b"x" * 30 + b"\n") * 8000)
@@ -121,7 +121,7 @@ def test_many_messages_that_are_too_long_are_counted() -> None:
 
 def test_one_long_line_in_many_pieces() -> None:
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         reading = Reading(lines)
         for _ in range(1000):
             lines.feed(b"x" * 10_000)
@@ -136,7 +136,7 @@ def test_one_long_line_in_many_pieces() -> None:
 @pytest.mark.slow
 def test_empty_lines_cost_nothing() -> None:
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         reading = Reading(lines)
         for _ in range(40):
             lines.feed(b"\n" * 262_144)
@@ -149,7 +149,7 @@ def test_empty_lines_cost_nothing() -> None:
 
 
 def test_tiny_lines_count_for_more_than_their_bytes() -> None:
-    lines = Lines(LIMIT)
+    lines = LineBuffer(LIMIT)
     reading = Reading(lines)
     size = 0
     while reading.is_on:
@@ -160,7 +160,7 @@ def test_tiny_lines_count_for_more_than_their_bytes() -> None:
 
 def test_nothing_is_read_behind_the_end() -> None:
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         reading = Reading(lines)
         lines.feed(b"one\ntwo")
         lines.end(ConnectionResetError(104, "reset"))
@@ -177,15 +177,15 @@ def test_nothing_is_read_behind_the_end() -> None:
 
 def test_a_bound_that_is_lifted() -> None:
     async def turn() -> None:
-        received = Received(100)
+        received = ReceiveBuffer(100)
         reading = Reading(received)
         received.put([b"x" * 200])
         assert not reading.is_on
-        received.bound(None)
+        received.set_high(None)
         assert reading.is_on
         received.put([b"x" * 200])
         assert reading.is_on
-        received.bound(100)
+        received.set_high(100)
         assert not reading.is_on
         assert len(await received.take()) == 2
         assert reading.is_on
@@ -195,7 +195,7 @@ def test_a_bound_that_is_lifted() -> None:
 
 def test_a_taker_that_is_cancelled_loses_nothing() -> None:
     async def turn() -> None:
-        received = Received()
+        received = ReceiveBuffer()
         for _ in range(2):
             taking = asyncio.create_task(received.take())
             await asyncio.sleep(0)
@@ -262,7 +262,7 @@ def test_no_more_than_a_batch_is_handed_out_at_once() -> None:
 
 def test_whoever_takes_a_lot_leaves_the_others_their_turns() -> None:
     async def turn() -> None:
-        lines = Lines(LIMIT)
+        lines = LineBuffer(LIMIT)
         lines.feed((b"x" * 50 + b"\n") * 100)
         turns = 0
 

@@ -21,7 +21,7 @@ from tests.aio.terminals import DONE, KILLED, SESSION, gone, is_alive, shell, un
 
 fcntl: Any = pytest.importorskip("fcntl", reason="the commands are those of a POSIX shell")
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
-OUTPUT: Any = __import__("acp_msgspec.aio._services.output", fromlist=["x"])
+OUTPUT: Any = __import__("acp_msgspec.aio._services.output_buffer", fromlist=["x"])
 
 
 async def output_of(line: str, **choices: Any) -> tuple[str, bool]:
@@ -90,14 +90,14 @@ def test_a_great_deal_of_output_keeps_its_end() -> None:
 @given(st.text("aé€😀\n"), st.lists(st.integers(0, 40)), st.integers(0, 30))
 def test_the_end_of_a_text_in_pieces(text: str, cuts: list[int], limit: int) -> None:
     data = text.encode()
-    tail = OUTPUT.Tail(limit)
+    buffer = OUTPUT.OutputBuffer(limit)
     places = sorted({min(c, len(data)) for c in cuts} | {0, len(data)})
     for start, end in pairwise(places):
-        tail.add(data[start:end])
-        shown, _ = tail.text(is_whole=False)
+        buffer.add(data[start:end])
+        shown, _ = buffer.text(is_complete=False)
         assert "\ufffd" not in shown
         assert len(shown.encode()) <= limit
-    shown, is_cut = tail.text(is_whole=True)
+    shown, is_cut = buffer.text(is_complete=True)
     assert text.endswith(shown)
     assert is_cut is (shown != text)
     assert len(data) - len(shown.encode()) == 0 or len(shown.encode()) > limit - 4
@@ -106,9 +106,9 @@ def test_the_end_of_a_text_in_pieces(text: str, cuts: list[int], limit: int) -> 
 
 @given(st.binary(max_size=60), st.integers(0, 30))
 def test_the_end_of_any_bytes(data: bytes, limit: int) -> None:
-    tail = OUTPUT.Tail(limit)
-    tail.add(data)
-    shown, is_cut = tail.text(is_whole=True)
+    buffer = OUTPUT.OutputBuffer(limit)
+    buffer.add(data)
+    shown, is_cut = buffer.text(is_complete=True)
     assert len(shown.encode()) <= limit
     assert is_cut or shown == data.decode(errors="replace")
 
@@ -241,9 +241,9 @@ def test_folder_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             str(tmp_path): "the folder is outside of the root folder",
             str(root / "out"): "the folder is outside of the root folder",
             f"{root}/..": "the folder is outside of the root folder",
-            str(root / "missing"): "there is no such folder",
-            "sub": "the folder is no absolute path",
-            "/\0": "the folder is no absolute path",
+            str(root / "missing"): "the folder does not exist",
+            "sub": "the folder is not an absolute path",
+            "/\0": "the folder is not an absolute path",
         }
         for cwd, detail in wrong.items():
             with pytest.raises(acp.InvalidParams) as caught:

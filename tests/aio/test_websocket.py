@@ -270,7 +270,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ModuleNotFoundError(f"No module named {name!r}", name="websockets")
 
     module = importlib.import_module("acp_msgspec.aio._transports.websocket")
-    monkeypatch.setattr(module, "import_module", missing)
+    monkeypatch.setattr(module, "resolve_name", missing)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'acp-msgspec\[ws\]'"):
         run(aio.connect_websocket("ws://127.0.0.1"))
     with pytest.raises(ModuleNotFoundError, match=r"acp-msgspec\[ws\]"):

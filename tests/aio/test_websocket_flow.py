@@ -17,7 +17,7 @@ from tests.aio.support import run
 from tests.aio.test_process import ENV
 from tests.aio.test_websocket import serving
 
-HIGH: int = import_module("acp_msgspec.aio._transports.socket").HIGH
+HIGH: int = import_module("acp_msgspec.aio._transports.websocket_transport").HIGH
 MESSAGE = b"x" * 100_000
 MORE = HIGH // len(MESSAGE) + 400
 """More messages than fit here and in the buffers of the system."""

@@ -21,14 +21,15 @@ from tests.support import ROOT
 
 pytestmark = pytest.mark.slow
 
-platform: Any = import_module("acp_msgspec.aio._transports.platforms")
+platforms: Any = import_module("acp_msgspec.aio._transports.platforms")
+programs: Any = import_module("acp_msgspec.aio._transports.windows_programs")
 PRETEND = "import asyncio, os, sys, time\nfrom acp_msgspec import aio\nfrom tests.aio.child import Child\n"
 """Begins a program; the platform changes once the loop runs, which was made for this one."""
 
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "is_windows", lambda: True)
+    monkeypatch.setattr(platforms, "is_windows", lambda: True)
 
 
 @pytest.fixture
@@ -55,15 +56,15 @@ def folder(tmp_path: Path) -> Path:
 def test_programs_are_found_by_their_extensions(folder: Path, name: str, found: str) -> None:
     (folder / "empty").mkdir()
     env = {"Path": f"{folder / 'empty'}{os.pathsep}{folder}", "PATHEXT": ".COM;.EXE;.BAT;.CMD;.VBS;.PS1"}
-    assert platform.find_program(name, env=env) == str(folder / found)
-    assert platform.find_program(f".{os.sep}{name}", env={}, cwd=folder) == str(folder / found)
-    assert platform.find_program(str(folder / name), env={}) == str(folder / found)
+    assert programs.find_program(name, env=env) == str(folder / found)
+    assert programs.find_program(f".{os.sep}{name}", env={}, cwd=folder) == str(folder / found)
+    assert programs.find_program(str(folder / name), env={}) == str(folder / found)
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "folder", "folder.exe", "npx.vbs", "./nothing", "/no/such/program"])
 def test_programs_that_are_not_there(folder: Path, name: str) -> None:
     with pytest.raises(FileNotFoundError) as caught:
-        platform.find_program(name, env={"PATH": str(folder)})
+        programs.find_program(name, env={"PATH": str(folder)})
     assert caught.value.filename == name
 
 
@@ -71,32 +72,32 @@ def test_where_programs_are_looked_up(folder: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(FileNotFoundError):
-        platform.find_program("npx", env={})  # not in the current folder, into which anybody may have put it
+        programs.find_program("npx", env={})  # not in the current folder, into which anybody may have put it
     monkeypatch.setenv("PATH", f'"{folder}"')
-    assert platform.find_program("npx") == str(folder / "npx.cmd")
-    assert platform.find_program("npx", env={"OTHER": "1"}) == str(folder / "npx.cmd")
+    assert programs.find_program("npx") == str(folder / "npx.cmd")
+    assert programs.find_program("npx", env={"OTHER": "1"}) == str(folder / "npx.cmd")
     with pytest.raises(FileNotFoundError):
-        platform.find_program("npx", env={"path": "/nowhere"})
+        programs.find_program("npx", env={"path": "/nowhere"})
     with pytest.raises(FileNotFoundError):
-        platform.find_program("npx", env={"PATHEXT": ".EXE"})
+        programs.find_program("npx", env={"PATHEXT": ".EXE"})
     (folder / "both.exe").touch()
     (folder / "both.cmd").touch()
-    assert platform.find_program("both") == str(folder / "both.exe")
-    assert platform.find_program("both", env={"PATHEXT": ".CMD;.EXE"}) == str(folder / "both.cmd")
+    assert programs.find_program("both") == str(folder / "both.exe")
+    assert programs.find_program("both", env={"PATHEXT": ".CMD;.EXE"}) == str(folder / "both.cmd")
 
 
 def test_the_line_of_a_batch_file() -> None:
     program = r"C:\Program Files\nodejs\npx.cmd"
     arguments = ["-y", "@scope/agent@^1", "", "two words", "a&calc|b>c<d(e)!f", "C:\\dir\\", "x\\\\", "\\a;b,c=d"]
-    assert platform.batch_line(program, arguments) == (
+    assert programs.batch_command_line(program, arguments) == (
         r'"C:\Program Files\nodejs\npx.cmd" "-y" "@scope/agent@^1" "" "two words" "a&calc|b>c<d(e)!f" "C:\dir\\"'
         r' "x\\\\" "\a;b,c=d"'
     )
     for wrong in ('say "hi"', "%PATH%", "100%", "two\nlines", "two\rlines", "nul\0", '" & calc'):
         with pytest.raises(ValueError, match="A batch file cannot be given an argument"):
-            platform.batch_line(program, ["fine", wrong])
+            programs.batch_command_line(program, ["fine", wrong])
     with pytest.raises(ValueError, match="A batch file"):
-        platform.batch_line(r"C:\100%\npx.cmd", [])
+        programs.batch_command_line(r"C:\100%\npx.cmd", [])
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 STRUCTS: Any = importlib.import_module("acp_msgspec._types.structs")
-MISNAMED: Any = importlib.import_module("acp_msgspec.aio._session.misnamed")
+SIGNATURES: Any = importlib.import_module("acp_msgspec.aio._session.handler_signatures")
 IS_LAZY = sys.version_info >= (3, 14)
 
 
@@ -33,7 +33,7 @@ def lazy(monkeypatch: pytest.MonkeyPatch) -> None:
         call_annotate_function=call,
     )
     monkeypatch.setitem(sys.modules, "annotationlib", library)
-    for module in (STRUCTS, MISNAMED):
+    for module in (STRUCTS, SIGNATURES):
         monkeypatch.setattr(module, "sys", SimpleNamespace(version_info=(3, 14)))
 
 
@@ -57,7 +57,7 @@ def test_signatures_are_read_without_what_only_type_checkers_import(monkeypatch:
 
     if IS_LAZY:
         exec("async def handler(self, params: Nowhere) -> None: ...", scope := {"__name__": __name__})
-        assert list(MISNAMED.read_signature(scope["handler"]).parameters) == ["self", "params"]
+        assert list(SIGNATURES.read_signature(scope["handler"]).parameters) == ["self", "params"]
         return
     asked: list[Any] = []
     read = inspect.signature
@@ -67,5 +67,5 @@ def test_signatures_are_read_without_what_only_type_checkers_import(monkeypatch:
         return read(function)
 
     monkeypatch.setattr(inspect, "signature", signature)
-    assert list(MISNAMED.read_signature(handler).parameters) == ["self", "params"]
+    assert list(SIGNATURES.read_signature(handler).parameters) == ["self", "params"]
     assert asked == [{"annotation_format": 3}]

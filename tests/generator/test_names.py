@@ -305,9 +305,10 @@ def _claimed(key: str) -> bool:
 def test_definitions(tmp_path: Path) -> None:
     """A definition of any name is refused, or works as params, as a part of others and as a type of its own."""
     allowed = [key for key in KEYS if key not in PUBLIC and _claimed(key)]
-    assert {"Connection", "Files", "Permissions", "Terminals", "Handshake", "Need", "Side", "Client", "Agent", "Any",
-            "Literal", "Annotated", "ClassVar", "UNSET", "Uri", "Closed", "Mapping", "AcpStruct", "RecursionError",
-            "field", "always", "choose", "offered", "params", "result", "handler", "Warning",
+    assert {"Connection", "Files", "Permissions", "Terminals", "Handshake", "Need", "Endpoint", "Client", "Agent",
+            "Any", "Literal", "Annotated", "ClassVar", "UNSET", "Uri", "Closed", "Mapping", "AcpStruct",
+            "RecursionError", "field", "always", "choose", "derived_capabilities", "params", "result", "handler",
+            "Warning",
             } < set(allowed)  # fmt: skip
     routed = _routed({n: {**SMALL, "x-side": "agent", "x-method": f"m/{i}"} for i, n in enumerate(allowed)}, "agent")
     users: dict[str, Any] = {

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from ._connection import Connection
 from ._engine.problems import ConnectionClosed, Problem, ProblemKind
+from ._engine.protocol_version import UnsupportedVersion
 from ._services.commands import Command, ExitStatus, TerminalEvent, TerminalSnapshot
 from ._services.files import Files
 from ._services.permissions import Chosen, Decision, Permissions, choose
 from ._services.terminals import Terminals
-from ._session.handshake import Handshake, NotAdvertised, UnsupportedVersion
+from ._session.handshake import Handshake, NotAdvertised
 from ._session.load import Opened, load_or_new
 from ._transports.memory import memory_pair
 from ._transports.process import ProcessTransport, spawn

@@ -11,12 +11,13 @@ from msgspec import Raw
 
 from .._rpc.errors import MethodNotFound
 from ..aio._connection import Connection
+from ..aio._engine.endpoint import AgentTurn, ClientTurn, Endpoint, Need
+from ..aio._engine.protocol_version import UnsupportedVersion
 from ..aio._services.files import Files
 from ..aio._services.permissions import Permissions, choose
 from ..aio._services.terminals import Terminals
-from ..aio._session.endpoint import Side, UnknownMethods
-from ..aio._session.handshake import Handshake, Need, UnsupportedVersion, is_overridden, offered, settled
-from ..aio._session.turns import AgentTurn, ClientTurn
+from ..aio._session.handler_table import UnknownMethods, is_overridden
+from ..aio._session.handshake import Handshake, derived_capabilities, negotiated_version
 from .enums import StopReason, TerminalId
 from .messages import (
     METHODS,
@@ -188,7 +189,7 @@ class Agent(UnknownMethods):
 
         Override it to advertise more, such as kinds of content.
         """
-        return offered(self.supports, _AGENT_NEEDS, "agentCapabilities", AgentCapabilities)
+        return derived_capabilities(self.supports, _AGENT_NEEDS, "agentCapabilities", AgentCapabilities)
 
     async def connection_closed(self) -> None:
         """Called once the connection has closed, to release what belongs to it."""
@@ -203,7 +204,7 @@ class Agent(UnknownMethods):
         [initialize]
         """
         return InitializeResponse(
-            protocol_version=settled(params.protocol_version, _VERSIONS),
+            protocol_version=negotiated_version(params.protocol_version, _VERSIONS),
             agent_capabilities=self.capabilities(),
             agent_info=self.info,
         )
@@ -307,7 +308,7 @@ class Client(UnknownMethods):
 
         Override it to advertise more, such as kinds of content.
         """
-        return offered(self.supports, _CLIENT_NEEDS, "clientCapabilities", ClientCapabilities)
+        return derived_capabilities(self.supports, _CLIENT_NEEDS, "clientCapabilities", ClientCapabilities)
 
     async def connection_closed(self) -> None:
         """Called once the connection has closed, to release what belongs to it."""
@@ -384,7 +385,7 @@ def _client_capabilities(handler: Any) -> ClientCapabilities:
     made: Callable[[], ClientCapabilities] | None = getattr(handler, "capabilities", None)
     if made is not None:
         return made()
-    return offered(  # handlers of other classes advertise the methods that they have
+    return derived_capabilities(  # handlers of other classes advertise the methods that they have
         lambda name: is_overridden(handler, Client, name),
         _CLIENT_NEEDS,
         "clientCapabilities",
@@ -400,7 +401,7 @@ class AgentConnection(Connection[Agent]):
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
-    side: ClassVar[Side] = Side(
+    side: ClassVar[Endpoint] = Endpoint(
         decode=decode_client_message,
         decode_batch=decode_client_batch,
         requests={
@@ -553,7 +554,7 @@ class ClientConnection(Connection[Client]):
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
-    side: ClassVar[Side] = Side(
+    side: ClassVar[Endpoint] = Endpoint(
         decode=decode_agent_message,
         decode_batch=decode_agent_batch,
         requests={

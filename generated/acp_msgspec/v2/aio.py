@@ -11,10 +11,11 @@ from msgspec import Raw
 
 from .._rpc.errors import MethodNotFound
 from ..aio._connection import Connection
+from ..aio._engine.endpoint import ClientTurn, Endpoint, Need
+from ..aio._engine.protocol_version import UnsupportedVersion
 from ..aio._services.permissions import Permissions, choose
-from ..aio._session.endpoint import Side, UnknownMethods
-from ..aio._session.handshake import Handshake, Need, UnsupportedVersion, described, is_overridden, offered, settled
-from ..aio._session.turns import ClientTurn
+from ..aio._session.handler_table import UnknownMethods, is_overridden
+from ..aio._session.handshake import Handshake, default_info, derived_capabilities, negotiated_version
 from .messages import (
     METHODS,
     CancelRequestNotificationMessage,
@@ -148,7 +149,7 @@ class Agent(UnknownMethods):
 
         Override it to advertise more, such as kinds of content.
         """
-        return offered(self.supports, _AGENT_NEEDS, "capabilities", AgentCapabilities)
+        return derived_capabilities(self.supports, _AGENT_NEEDS, "capabilities", AgentCapabilities)
 
     async def connection_closed(self) -> None:
         """Called once the connection has closed, to release what belongs to it."""
@@ -167,9 +168,9 @@ class Agent(UnknownMethods):
         [initialize]
         """
         return InitializeResponse(
-            protocol_version=settled(params.protocol_version, _VERSIONS),
+            protocol_version=negotiated_version(params.protocol_version, _VERSIONS),
             capabilities=self.capabilities(),
-            info=self.info or described(self, Implementation),
+            info=self.info or default_info(self, Implementation),
         )
 
     async def session_cancel(self, params: CancelSessionNotification, /) -> None:
@@ -250,7 +251,7 @@ class Client(UnknownMethods):
 
         Override it to advertise more, such as kinds of content.
         """
-        return offered(self.supports, _CLIENT_NEEDS, "capabilities", ClientCapabilities)
+        return derived_capabilities(self.supports, _CLIENT_NEEDS, "capabilities", ClientCapabilities)
 
     async def connection_closed(self) -> None:
         """Called once the connection has closed, to release what belongs to it."""
@@ -293,7 +294,7 @@ def _client_capabilities(handler: Any) -> ClientCapabilities:
     made: Callable[[], ClientCapabilities] | None = getattr(handler, "capabilities", None)
     if made is not None:
         return made()
-    return offered(  # handlers of other classes advertise the methods that they have
+    return derived_capabilities(  # handlers of other classes advertise the methods that they have
         lambda name: is_overridden(handler, Client, name),
         _CLIENT_NEEDS,
         "capabilities",
@@ -309,7 +310,7 @@ class AgentConnection(Connection[Agent]):
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
-    side: ClassVar[Side] = Side(
+    side: ClassVar[Endpoint] = Endpoint(
         decode=decode_client_message,
         decode_batch=decode_client_batch,
         requests={
@@ -399,7 +400,7 @@ class ClientConnection(Connection[Client]):
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
-    side: ClassVar[Side] = Side(
+    side: ClassVar[Endpoint] = Endpoint(
         decode=decode_agent_message,
         decode_batch=decode_agent_batch,
         requests={
@@ -458,7 +459,7 @@ class ClientConnection(Connection[Client]):
             InitializeRequest(
                 protocol_version=max(_VERSIONS),
                 capabilities=offers,
-                info=given or described(handler, Implementation),
+                info=given or default_info(handler, Implementation),
             ),
             timeout=timeout,
         )

@@ -1,4 +1,4 @@
-"""The way out: messages wait here until the one writer takes all of them at once."""
+"""Messages that wait to be sent, until the one writer takes all of them at once."""
 
 import asyncio
 from collections import deque
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .._transports.transport import Transport
 
 HIGH = 256 * 1024
-"""Above this number of waiting bytes, those who put messages wait, too."""
+"""Above this number of waiting bytes, whoever puts messages waits, too."""
 
 
 class Outbox:
@@ -16,41 +16,41 @@ class Outbox:
     __slots__ = (
         "_idle",
         "_is_over",
+        "_line",
+        "_on_room",
         "_queue",
         "_room",
         "_trace",
         "_transport",
-        "_turns",
         "_wake",
         "broken",
-        "gathered",
-        "on_room",
-        "owed",
+        "from_reader",
+        "held",
         "size",
     )
 
     def __init__(self, transport: Transport, trace: Callable[[bytes], None] | None = None) -> None:
-        """Start with nothing to send; `trace` sees each message."""
+        """Start with nothing to send; `trace` is called with each message."""
+        self.size = 0
+        """The bytes that wait."""
+        self.from_reader = 0
+        """The bytes among them that the reader put, which does not wait for room before each message."""
+        self.held = 0
+        """The bytes of answers that wait for the others of their batch before they are put."""
+        self.broken: OSError | None = None
+        """Why the transport cannot send any more."""
         self._transport = transport
         self._trace = trace
         self._queue: list[bytes] = []
-        self.size = 0
-        """The bytes that wait."""
         self._wake: asyncio.Future[None] | None = None
-        self._turns: deque[asyncio.Future[None]] = deque()
-        """Those who wait for a vacancy."""
+        self._line: deque[asyncio.Future[None]] = deque()
+        """Those who wait in line."""
         self._room = asyncio.Event()
         self._room.set()
         self._idle = asyncio.Event()
         self._idle.set()
         self._is_over = False
-        self.on_room: Callable[[], None] | None = None
-        """Called when the writer has taken what was too much."""
-        self.broken: OSError | None = None
-        self.owed = 0
-        """The waiting bytes that the reader put, which must not wait for room in the ordinary way."""
-        self.gathered = 0
-        """The bytes of answers that wait for the others of their batch before they are put."""
+        self._on_room: Callable[[], None] | None = None
 
     @property
     def is_full(self) -> bool:
@@ -58,7 +58,7 @@ class Outbox:
         return self.size > HIGH
 
     def put(self, message: bytes) -> bool:
-        """Take a message; say whether the caller should wait for `room` before the next one."""
+        """Take a message; return whether the caller should `wait_for_room` before the next one."""
         if self._is_over:
             return False
         if self._trace is not None:
@@ -76,40 +76,53 @@ class Outbox:
             return True
         return False
 
-    async def room(self) -> None:
+    def count_from_reader(self, size: int) -> None:
+        """Count bytes that the reader has put."""
+        self.from_reader += size
+
+    def count_held(self, size: int) -> None:
+        """Count bytes of an answer that waits for the others of its batch; a negative number once they are put."""
+        self.held += size
+
+    def call_on_room(self, callback: Callable[[], None]) -> None:
+        """Have a function called each time the writer takes messages from a full outbox."""
+        self._on_room = callback
+
+    async def wait_for_room(self) -> None:
         """Wait until the writer has taken what waits."""
         await self._room.wait()
 
-    def let_go_on(self) -> None:
-        """Let those who wait for room now go on without it."""
+    def release_all(self) -> None:
+        """Let those who wait for room now continue without it."""
         self._room.set()
         if self.is_full:
             self._room.clear()
 
-    async def vacancy(self) -> None:
-        """Wait until little enough waits, and for those who wait here longer; at most one large message is then added.
+    async def wait_in_line(self) -> None:
+        """Wait until the outbox is not full, and for those who wait here longer; then at most one message is added.
 
-        Others put without waiting here, as often as the writer takes something. So each time one goes on all the same.
+        Others put messages without waiting in line, possibly each time the writer takes some. So one of the line
+        continues each time all the same.
         """
-        if self._is_over or not (self.is_full or self._turns):
+        if self._is_over or not (self.is_full or self._line):
             return
         loop = asyncio.get_running_loop()
-        turn: asyncio.Future[None] = loop.create_future()
-        self._turns.append(turn)
+        place: asyncio.Future[None] = loop.create_future()
+        self._line.append(place)
         try:
-            await turn
+            await place
         finally:
-            loop.call_soon(self._let_next)  # once this one has put its message
+            loop.call_soon(self._release_next_if_room)  # once this one has put its message
 
-    def _let_next(self) -> None:
+    def _release_next_if_room(self) -> None:
         if not self.is_full:
-            self._let_one()
+            self._release_next()
 
-    def _let_one(self) -> None:
-        while self._turns:
-            turn = self._turns.popleft()
-            if not turn.done():
-                turn.set_result(None)
+    def _release_next(self) -> None:
+        while self._line:
+            place = self._line.popleft()
+            if not place.done():
+                place.set_result(None)
                 return
 
     async def flush(self) -> None:
@@ -126,20 +139,20 @@ class Outbox:
                     self._idle.set()
                     self._wake = loop.create_future()
                     await self._wake
-                batch, self._queue = self._queue, []
+                messages, self._queue = self._queue, []
                 was_full = self.size > HIGH
-                self.size = self.owed = 0
+                self.size = self.from_reader = 0
                 self._room.set()
-                self._let_one()
-                if was_full and self.on_room is not None:
-                    self.on_room()
-                await self._transport.send(batch)
-        except OSError as why:
-            self.broken = why
+                self._release_next()
+                if was_full and self._on_room is not None:
+                    self._on_room()
+                await self._transport.send(messages)
+        except OSError as error:
+            self.broken = error
         finally:
             self._is_over = True
             self._queue.clear()
-            self.size = self.owed = 0
+            self.size = self.from_reader = 0
             self._room.set()
             self._idle.set()
-            self._let_one()
+            self._release_next()

@@ -1,4 +1,4 @@
-"""What is known of commands that an agent runs: what is wanted, how it ended, and what a user sees of it."""
+"""Data about a command: what an agent asks to run, its output and end, and its state for a user interface."""
 
 import shlex
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class Command(Struct, frozen=True):
-    """A command that an agent wants to run."""
+    """A command that an agent asks to run."""
 
     session: str
     command: str
@@ -15,7 +15,7 @@ class Command(Struct, frozen=True):
     env: Mapping[str, str]
     cwd: str
     shell: bool = False
-    """Whether the shell runs `command`, a line with any number of commands in it."""
+    """Whether the shell runs `command`, a line that may contain any number of commands."""
 
     @property
     def line(self) -> str:
@@ -24,14 +24,14 @@ class Command(Struct, frozen=True):
 
 
 class ExitStatus(Struct, frozen=True):
-    """How a command ended: with an exit code, or by a signal, by its name."""
+    """How a command ended: with an exit code, or by a signal, given by name."""
 
     exit_code: int | None
     signal: str | None
 
 
 class TerminalEvent(Struct, frozen=True, kw_only=True):
-    """What is new of a terminal, with what it is: it was opened, has printed `data`, or its command has ended."""
+    """A terminal was opened, has printed `data`, or its command has ended."""
 
     session: str
     terminal_id: str
@@ -45,7 +45,7 @@ class TerminalEvent(Struct, frozen=True, kw_only=True):
 
 
 class TerminalSnapshot(Struct, frozen=True, kw_only=True):
-    """A terminal as a user interface shows it, open or released."""
+    """The state of an open or released terminal, for a user interface."""
 
     session: str
     terminal_id: str
@@ -53,9 +53,9 @@ class TerminalSnapshot(Struct, frozen=True, kw_only=True):
     """The beginning of the command as a user would type it."""
     cwd: str
     output: str
-    """The end of what it has printed."""
+    """The end of the output."""
     truncated: bool
-    """Whether the beginning of the output is gone."""
+    """Whether the beginning of the output was dropped."""
     status: ExitStatus | None
     """How the command ended; None while it runs."""
     released: bool

@@ -1,4 +1,4 @@
-"""Turns that `session/cancel` ends: the agent's prompts, and the client's questions to its user."""
+"""Prompt turns that `session/cancel` ends: an agent's prompts, and the permission requests that a client answers."""
 
 import asyncio
 from collections import Counter
@@ -8,168 +8,150 @@ from typing import Any
 
 from msgspec import Struct
 
-from .handshake import is_overridden
+from .._engine.endpoint import AgentTurn, ClientTurn, Handler
+from .handler_table import is_overridden
 
-Handler = Callable[[Any], Awaitable[Any] | None]
-Tell = Callable[[str, Exception], None]
+ReportFailure = Callable[[str, Exception], None]
+"""Called with the name of a handler, and with what it raised in a cancelled turn."""
 
 PATIENCE = 5.0
-"""So many seconds the close of a session waits for its cancelled turn to end."""
+"""The seconds that the close of a session waits until its cancelled turn has ended."""
 
 
-class AgentTurn(Struct, frozen=True):
-    """How turns are cancelled at an agent: the coroutines of its handler, and the answer to a cancelled prompt."""
-
-    prompt: str
-    cancel: str
-    cancelled: Callable[[], Any]
-    close: str = ""
-    """Closes a session and thereby cancels its turn, where the schema has it."""
-    base: type[Any] | None = None
-    """The class whose own methods only refuse."""
-
-
-class ClientTurn(Struct, frozen=True):
-    """How turns are cancelled at a client: methods that it calls, coroutines of its handler, and what they answer."""
-
-    prompt: str
-    cancel: str
-    asked: str
-    cancelled: Callable[[], Any]
-    update: str = ""
-    idle: type[Any] | None = None
-    """The update that ends a turn, where the answer to the prompt does not."""
-    close: str = ""
-    """The method that closes a session and thereby cancels its turn, where the schema has it."""
-
-
-class _Running(Struct, eq=False):
-    """A handler under way."""
+class _RunningHandler(Struct, eq=False):
+    """A handler that runs in a prompt turn."""
 
     task: asyncio.Task[Any]
     is_cancelled: bool = False
 
 
-class _Sessions:
-    """The handlers under way, by session."""
+class _RunningHandlers:
+    """The running handlers, by session."""
 
-    def __init__(self, cancelled: Callable[[], Any], tell: Tell) -> None:
-        self.open: dict[Any, list[_Running]] = {}
+    def __init__(self, cancelled: Callable[[], Any], report_failure: ReportFailure) -> None:
         self.cancelled = cancelled
-        self.tell = tell
+        self._by_session: dict[Any, list[_RunningHandler]] = {}
+        self._report_failure = report_failure
 
-    def of(self, session: Any) -> list[_Running]:
-        """List those of a session, and mark them as cancelled."""
-        found = list(self.open.get(session, ()))
+    def mark_cancelled(self, session: Any) -> list[_RunningHandler]:
+        """Mark the handlers of a session as cancelled, and return them."""
+        found = list(self._by_session.get(session, ()))
         for running in found:
             running.is_cancelled = True
         return found
 
-    def cancel(self, session: Any, marked: list[_Running]) -> None:
-        """Cancel the tasks of those that still run."""
+    def cancel(self, session: Any, marked: list[_RunningHandler]) -> None:
+        """Cancel the tasks of those handlers that still run."""
         wanted = set(marked)
-        for running in self.open.get(session, ()):
+        for running in self._by_session.get(session, ()):
             if running in wanted:
                 running.task.cancel()
 
-    async def run(self, handler: Handler, params: Any, *, result_stands: bool) -> Any:
-        """Run a handler; in a cancelled turn whatever it raises becomes the answer of a cancelled one.
+    async def run(self, handler: Handler, params: Any, *, keep_result: bool) -> Any:
+        """Run a handler; in a cancelled turn whatever it raises is replaced by the answer of a cancelled turn.
 
-        `result_stands`: what it returns is the answer even so.
+        `keep_result`: what it returns is the answer even in a cancelled turn.
         """
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("Handlers run in tasks")
-        running = _Running(task)
+        running = _RunningHandler(task)
         session = params.session_id
-        self.open.setdefault(session, []).append(running)
+        self._by_session.setdefault(session, []).append(running)
         try:
-            todo = handler(params)
-            result = await todo if todo is not None else None
-            if result_stands or not running.is_cancelled:
+            awaitable = handler(params)
+            result = await awaitable if awaitable is not None else None
+            if keep_result or not running.is_cancelled:
                 return result
         except asyncio.CancelledError:
             if not running.is_cancelled:
                 raise
-        except Exception as why:
+        except Exception as error:
             if not running.is_cancelled:
                 raise
-            self.tell(getattr(handler, "__name__", "a handler"), why)
+            self._report_failure(getattr(handler, "__name__", "a handler"), error)
         finally:
-            left = self.open[session]
+            left = self._by_session[session]
             left.remove(running)
             if not left:
-                del self.open[session]
+                del self._by_session[session]
         return self.cancelled()
 
 
-class Prompts:
+class RunningPrompts:
     """The prompts that an agent works on."""
 
-    def __init__(self, turn: AgentTurn, handler: object, tell: Tell) -> None:
-        """Start with none."""
-        self._sessions = _Sessions(turn.cancelled, tell)
+    def __init__(self, turn: AgentTurn, handler: object, report_failure: ReportFailure) -> None:
+        """Start without prompts."""
+        self._running = _RunningHandlers(turn.cancelled, report_failure)
         self._cancels_tasks = bool(getattr(handler, "cancels_turns", True))
-        self.wrappers = {turn.prompt: self._prompt, turn.cancel: self._cancel}
+        self.wrappers = {turn.prompt: self._wrap_prompt, turn.cancel: self._wrap_cancel}
+        """What to put around the handler's methods, by their names."""
         if turn.close and is_overridden(handler, turn.base, turn.close):
-            self.wrappers[turn.close] = self._close
+            self.wrappers[turn.close] = self._wrap_close
 
-    def _prompt(self, handler: Handler | None) -> Handler | None:
+    def _wrap_prompt(self, handler: Handler | None) -> Handler | None:
         if handler is None:
             return None
 
         @wraps(handler)
         async def prompt(params: Any) -> Any:
-            return await self._sessions.run(handler, params, result_stands=True)
+            return await self._running.run(handler, params, keep_result=True)
 
         return prompt
 
-    def _cancel(self, handler: Handler | None) -> Handler:
+    def _wrap_cancel(self, handler: Handler | None) -> Handler:
         async def session_cancel(params: Any) -> None:
-            marked = self._sessions.of(params.session_id)
+            marked = self._running.mark_cancelled(params.session_id)
             try:
-                todo = handler(params) if handler is not None else None
-                if todo is not None:
-                    await todo
+                awaitable = handler(params) if handler is not None else None
+                if awaitable is not None:
+                    await awaitable
             finally:
                 if self._cancels_tasks:
-                    self._sessions.cancel(params.session_id, marked)
+                    self._running.cancel(params.session_id, marked)
 
         return session_cancel
 
-    def _close(self, handler: Handler | None) -> Handler | None:
+    def _wrap_close(self, handler: Handler | None) -> Handler | None:
         if handler is None:
             return None
 
         @wraps(handler)
         async def session_close(params: Any) -> Any:
-            # The turn is over before the handler frees what the turn works with.
-            marked = self._sessions.of(params.session_id)
+            # The turn ends before the handler frees what the turn works with.
+            marked = self._running.mark_cancelled(params.session_id)
             if marked and self._cancels_tasks:
-                self._sessions.cancel(params.session_id, marked)
+                self._running.cancel(params.session_id, marked)
                 await asyncio.wait([running.task for running in marked], timeout=PATIENCE)
-            todo = handler(params)
-            return await todo if todo is not None else None
+            awaitable = handler(params)
+            return await awaitable if awaitable is not None else None
 
         return session_close
 
 
-class Questions:
-    """The permissions that a client was asked for, and the turns that it has cancelled."""
+class PermissionRequests:
+    """The permission requests that a client answers, and the turns that it has cancelled.
 
-    def __init__(self, turn: ClientTurn, tell: Tell) -> None:
-        """Start with none."""
+    In a cancelled turn, all permission requests are answered with `cancelled`, until the turn has ended.
+    """
+
+    def __init__(self, turn: ClientTurn, report_failure: ReportFailure) -> None:
+        """Start without requests."""
         self.turn = turn
-        self._sessions = _Sessions(turn.cancelled, tell)
+        self._running = _RunningHandlers(turn.cancelled, report_failure)
         self._prompts: Counter[Any] = Counter()
+        """The prompts of each session that wait for their answers."""
         self._cancelled: set[Any] = set()
+        """The sessions whose turn is cancelled and has not ended."""
         self._abandoned: Counter[Any] = Counter()
-        """Of each session, the prompts that were given up and whose turns may still run at the agent."""
-        self.wrappers = {turn.asked: self._asked}
+        """The prompts of each session that were given up and whose turns may still run at the agent."""
+        self.wrappers = {turn.permission: self._wrap_permission}
+        """What to put around the handler's methods, by their names."""
         if turn.idle is not None:
-            self.wrappers[turn.update] = self._updated
+            self.wrappers[turn.update] = self._wrap_update
 
-    async def during(self, session: Any, answer: Awaitable[Any]) -> Any:
+    async def during_prompt(self, session: Any, answer: Awaitable[Any]) -> Any:
         """Wait for the answer to a prompt."""
         self._cancelled.discard(session)
         self._abandoned.pop(session, None)
@@ -183,13 +165,13 @@ class Questions:
                 if self.turn.idle is None and session not in self._abandoned:
                     self._cancelled.discard(session)
 
-    def abandon(self, session: Any) -> None:
-        """Cancel the turn of a prompt that was given up: its questions are answered until it has ended."""
+    def prompt_abandoned(self, session: Any) -> None:
+        """Cancel the turn of a prompt that was given up: its permission requests are answered until it has ended."""
         self._abandoned[session] += 1
         self.cancel(session)
 
-    def ended(self, session: Any) -> None:
-        """Hear that the turn of a prompt that was given up has ended."""
+    def abandoned_turn_ended(self, session: Any) -> None:
+        """End the turn of a prompt that was given up, as its late answer has come."""
         if session in self._abandoned:
             self._abandoned[session] -= 1
             if self._abandoned[session] <= 0:
@@ -198,34 +180,34 @@ class Questions:
                     self._cancelled.discard(session)
 
     def cancel(self, session: Any) -> None:
-        """Answer what a session's turn asks with `cancelled`, until the turn has ended."""
+        """Answer the permission requests of a session's turn with `cancelled`, until the turn has ended."""
         if self.turn.idle is not None or session in self._prompts:
             self._cancelled.add(session)
-        self._sessions.cancel(session, self._sessions.of(session))
+        self._running.cancel(session, self._running.mark_cancelled(session))
 
-    async def closing(self, session: Any, answer: Awaitable[Any]) -> Any:
+    async def during_close(self, session: Any, answer: Awaitable[Any]) -> Any:
         """Cancel a session's turn, and wait for the answer to the request that closes the session."""
         was_cancelled = session in self._cancelled
         self.cancel(session)
         try:
             return await answer
         finally:
-            if not was_cancelled:  # the agent may have refused to close it
+            if not was_cancelled:  # the agent may have refused to close the session
                 self._cancelled.discard(session)
 
-    def _asked(self, handler: Handler | None) -> Handler | None:
+    def _wrap_permission(self, handler: Handler | None) -> Handler | None:
         if handler is None:
             return None
 
         @wraps(handler)
-        async def asked(params: Any) -> Any:
+        async def request_permission(params: Any) -> Any:
             if params.session_id in self._cancelled:
-                return self._sessions.cancelled()
-            return await self._sessions.run(handler, params, result_stands=False)
+                return self._running.cancelled()
+            return await self._running.run(handler, params, keep_result=False)
 
-        return asked
+        return request_permission
 
-    def _updated(self, handler: Handler | None) -> Handler:
+    def _wrap_update(self, handler: Handler | None) -> Handler:
         def session_update(params: Any) -> Awaitable[Any] | None:
             if type(params.update) is self.turn.idle:
                 self._cancelled.discard(params.session_id)

@@ -1,1 +1,1 @@
-"""Transports: how lines get in and out, over pipes, sockets, processes, memory and WebSockets."""
+"""Transports: send and receive messages over standard streams, a child process, a WebSocket, or in memory."""

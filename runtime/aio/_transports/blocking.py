@@ -1,6 +1,6 @@
-"""Descriptors that the loop cannot wait for: files, some devices, and everything on Windows.
+"""Reading and writing descriptors that the event loop cannot wait for: files, some devices, everything on Windows.
 
-Each is served by a thread that the end of the program does not wait for, since a read may never return.
+Each descriptor is served by a daemon thread, because a read may never return.
 """
 
 import asyncio
@@ -9,32 +9,32 @@ import threading
 from contextlib import suppress
 from queue import SimpleQueue
 
-from .lines import Lines
-from .transport import Flow
+from .flow_control import FlowControl
+from .lines import LineBuffer
 
-READ = 256 * 1024
+READ_SIZE = 256 * 1024
 HIGH = 256 * 1024
-"""Over this many bytes that wait to be written, writers wait."""
+"""Writers wait while more than this many bytes are still to be written."""
 
 
 class BlockingReader:
-    """Reads a descriptor into lines."""
+    """Reads a descriptor into a line buffer."""
 
-    def __init__(self, fd: int, lines: Lines) -> None:
-        """Start to read."""
-        # A descriptor of its own: on Windows nobody else can close or copy one in which a read is under way.
+    def __init__(self, fd: int, lines: LineBuffer) -> None:
+        """Start reading."""
+        # A copy: on Windows a descriptor cannot be closed or copied by others while a read is in progress.
         self._fd = os.dup(fd)
         self._lines = lines
         self._loop = asyncio.get_running_loop()
-        self._wanted = threading.Event()
+        self._may_read = threading.Event()
         self._closed = False
-        lines.pause, lines.resume = self._wanted.clear, self._wanted.set
+        lines.pause, lines.resume = self._may_read.clear, self._may_read.set
         threading.Thread(target=self._run, name="acp-msgspec-reader", daemon=True).start()
 
     def close(self) -> None:
-        """Read no more. What a read that is under way still gets is lost."""
+        """Stop reading. Data of a read in progress is lost."""
         self._closed = True
-        self._wanted.set()
+        self._may_read.set()
 
     def _run(self) -> None:
         error: OSError | None = None
@@ -42,31 +42,31 @@ class BlockingReader:
         try:
             while data and not self._closed:
                 try:
-                    data = os.read(self._fd, READ)
+                    data = os.read(self._fd, READ_SIZE)
                 except OSError as why:
                     data, error = b"", why
-                self._wanted.clear()
-                self._loop.call_soon_threadsafe(self._take, data, error)
-                self._wanted.wait()  # never more than one piece is under way
+                self._may_read.clear()
+                self._loop.call_soon_threadsafe(self._received, data, error)
+                self._may_read.wait()  # the loop holds at most one piece at a time
         except RuntimeError:  # the loop is closed
             pass
         finally:
             os.close(self._fd)
 
-    def _take(self, data: bytes, error: OSError | None) -> None:
+    def _received(self, data: bytes, error: OSError | None) -> None:
         if data and not self._closed:
             self._lines.feed(data)
         elif not data:
             self._lines.end(error)
         if not self._lines.is_paused or not data:
-            self._wanted.set()
+            self._may_read.set()
 
 
 class BlockingWriter:
-    """Writes to a descriptor what it is given."""
+    """Writes to a descriptor."""
 
-    def __init__(self, fd: int, flow: Flow) -> None:
-        """Start to wait for something to write; `flow` hears when it is too much, and of the end."""
+    def __init__(self, fd: int, flow: FlowControl) -> None:
+        """Start the writing thread. `flow` is paused while too much is queued, and fails with the descriptor."""
         self._fd = os.dup(fd)
         self._flow = flow
         self._loop = asyncio.get_running_loop()
@@ -77,14 +77,14 @@ class BlockingWriter:
         threading.Thread(target=self._run, name="acp-msgspec-writer", daemon=True).start()
 
     def write(self, data: bytes) -> None:
-        """Have bytes written."""
+        """Queue bytes."""
         self._size += len(data)
         self._queue.put(data)
         if self._size > HIGH:
             self._flow.pause()
 
     async def close(self, grace: float) -> None:
-        """Write no more than is under way, and wait for that; after `grace` seconds it is given up."""
+        """Wait until the queued bytes are written; give up after `grace` seconds."""
         self._queue.put(b"")
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
@@ -113,6 +113,6 @@ class BlockingWriter:
     def _written(self, size: int, error: OSError | None) -> None:
         self._size -= size
         if error is not None:
-            self._flow.lose(error)
+            self._flow.fail(error)
         elif self._size <= HIGH:
             self._flow.resume()

@@ -1,4 +1,4 @@
-"""What the system knows of a descriptor."""
+"""Questions about a file descriptor that the operating system answers."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from . import platforms
 
 
 def is_pollable(fd: int) -> bool:
-    """Whether the loop can wait for a descriptor: not for files and some devices, and for none on Windows."""
+    """Whether the event loop can wait for a descriptor. False for files, some devices, and always on Windows."""
     mode = os.fstat(fd).st_mode
     if platforms.is_windows() or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
         return False
@@ -22,15 +22,14 @@ def is_pollable(fd: int) -> bool:
 
 
 def is_hung_up(fd: int) -> bool:
-    """Whether nobody can write to the other end any more, even while something is left to read.
+    """Whether the other end of a pipe, socket or terminal is closed, even while data is left to read.
 
-    That is the other end of a pipe, a socket or a terminal; a file has none. False where the system cannot tell, as on
-    Windows, and for a descriptor that is closed.
+    False for files, for a closed descriptor, and where the system cannot say, as on Windows.
     """
     if fd < 0 or not hasattr(select, "poll"):
         return False
-    # Linux alone tells of a peer that closed one direction of a socket; elsewhere that counts as a hang-up.
-    ends = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
+    # Only Linux reports a peer that closed one direction of a socket; elsewhere it counts as a hang-up.
+    events = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
     poll = select.poll()
-    poll.register(fd, ends)
-    return any(event & (ends | select.POLLERR) for _, event in poll.poll(0))
+    poll.register(fd, events)
+    return any(event & (events | select.POLLERR) for _, event in poll.poll(0))

@@ -1,4 +1,4 @@
-"""The transport of a program that was started by its peer: its own standard input and output."""
+"""The transport over this program's own standard input and output, for a program that its peer has started."""
 
 import asyncio
 import errno
@@ -11,18 +11,19 @@ from typing import Any
 from . import platforms
 from .blocking import BlockingReader, BlockingWriter
 from .descriptors import is_hung_up, is_pollable
-from .lines import Lines, write_lines
-from .transport import LIMIT, Flow, Transport
+from .flow_control import FlowControl
+from .lines import LineBuffer, write_lines
+from .transport import LIMIT, Transport
 
 GRACE = 5.0
-"""How many seconds the end waits for a reader who is slow to take what was written."""
+"""How many seconds `close` waits for a slow reader to take what was written."""
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 
-class _Input(asyncio.Protocol):
-    """Reads a pipe into lines."""
+class _InputProtocol(asyncio.Protocol):
+    """Reads a pipe into a line buffer."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: LineBuffer) -> None:
         self.lines = lines
 
     def connection_made(self, transport: Any) -> None:
@@ -40,10 +41,10 @@ class _Input(asyncio.Protocol):
         self.lines.end(exc)
 
 
-class _Output(asyncio.BaseProtocol):
-    """Hears when a pipe takes nothing more."""
+class _OutputProtocol(asyncio.BaseProtocol):
+    """Passes the state of the output pipe on to flow control."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: FlowControl) -> None:
         self.flow = flow
         self.closed = asyncio.get_running_loop().create_future()
 
@@ -54,33 +55,33 @@ class _Output(asyncio.BaseProtocol):
         self.flow.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.flow.lose(exc or BrokenPipeError("The pipe is closed"))
+        self.flow.fail(exc or BrokenPipeError("The pipe is closed"))
         if not self.closed.done():
             self.closed.set_result(None)
 
 
-class _Streams:
-    """The two descriptors that the connection has for itself, and the places where they came from."""
+class _TakenStreams:
+    """Private copies of standard input and output, whose numbers are redirected until `restore`."""
 
     def __init__(self) -> None:
         if sys.__stdin__ is None or sys.__stdout__ is None:
-            # They were closed when the program started, and something else has their numbers, most likely the loop.
+            # They were closed when the program started, and other files, such as the loop's, may have their numbers.
             raise OSError(errno.EBADF, "There is no standard input or no standard output")
-        with suppress(AttributeError, OSError, ValueError):  # there may be no `sys.stdout`, or a closed one
+        with suppress(AttributeError, OSError, ValueError):  # `sys.stdout` may be None or closed
             sys.stdout.flush()
         self.input = os.dup(STDIN)
         self.output = os.dup(STDOUT)
-        # The mode belongs to the open file, which whoever started this program may share.
+        # Blocking mode belongs to the open file, which the program that started this one may share.
         self._blocking = [] if platforms.is_windows() else [os.get_blocking(fd) for fd in (self.input, self.output)]
-        # What else writes to standard output, or reads from standard input, must not meet the messages there, be it
-        # this program or one that it starts.
-        nothing = os.open(os.devnull, os.O_RDWR)
+        # Other code that uses standard input or output must not read or write messages. That includes `print` and
+        # child processes.
+        null = os.open(os.devnull, os.O_RDWR)
         try:
             os.dup2(STDERR, STDOUT)
         except OSError:  # there is no standard error
-            os.dup2(nothing, STDOUT)
-        os.dup2(nothing, STDIN)
-        os.close(nothing)
+            os.dup2(null, STDOUT)
+        os.dup2(null, STDIN)
+        os.close(null)
 
     def restore(self) -> None:
         with suppress(AttributeError, OSError, ValueError):
@@ -88,33 +89,33 @@ class _Streams:
         for fd, blocking in zip((self.input, self.output), self._blocking, strict=False):
             with suppress(OSError):
                 os.set_blocking(fd, blocking)
-        for fd, place in ((self.input, STDIN), (self.output, STDOUT)):
-            os.dup2(fd, place)
+        for fd, number in ((self.input, STDIN), (self.output, STDOUT)):
+            os.dup2(fd, number)
             os.close(fd)
 
 
-class _Stdio:
+class _StdioTransport:
     """The transport over pipes, sockets, terminals and files."""
 
-    def __init__(self, lines: Lines, streams: _Streams) -> None:
+    def __init__(self, lines: LineBuffer, streams: _TakenStreams) -> None:
         self._lines = lines
         self._streams = streams
-        self._flow = Flow()
+        self._flow = FlowControl()
         self._reader: Any = None
         self._writer: Any = None
-        self._output: _Output | None = None
+        self._output: _OutputProtocol | None = None
         self._closed = False
 
     async def open(self) -> None:
         loop, streams = asyncio.get_running_loop(), self._streams
-        # The loop closes the descriptors that it gets; ours go back to their places at the end.
+        # The loop closes the descriptors that it gets, so it gets copies; ours are put back at the end.
         if is_pollable(streams.input):
             source = os.fdopen(os.dup(streams.input), "rb", buffering=0)
-            self._reader, _ = await loop.connect_read_pipe(lambda: _Input(self._lines), source)
+            self._reader, _ = await loop.connect_read_pipe(lambda: _InputProtocol(self._lines), source)
         else:
             self._reader = BlockingReader(streams.input, self._lines)
         if is_pollable(streams.output):
-            self._output = _Output(self._flow)
+            self._output = _OutputProtocol(self._flow)
             output, target = self._output, os.fdopen(os.dup(streams.output), "wb", buffering=0)
             self._writer, _ = await loop.connect_write_pipe(lambda: output, target)
         else:
@@ -122,8 +123,8 @@ class _Stdio:
 
     @property
     def is_gone(self) -> bool:
-        """Whether nobody can write any more, or nobody reads."""
-        if self._closed or self._lines.is_ended or self._flow.lost is not None:
+        """Whether the peer has closed either direction."""
+        if self._closed or self._lines.is_ended or self._flow.error is not None:
             return True
         return is_hung_up(self._streams.input)
 
@@ -138,7 +139,7 @@ class _Stdio:
             return
         self._closed = True
         self._lines.end()
-        self._flow.lose(BrokenPipeError("The transport is closed"))
+        self._flow.fail(BrokenPipeError("The transport is closed"))
         if self._reader is not None:
             self._reader.close()
         # What was written may still be on its way to a slow reader.
@@ -154,18 +155,17 @@ class _Stdio:
 
 
 async def stdio(*, limit: int | None = LIMIT) -> Transport:
-    """Give the transport over this program's standard input and output, one message on a line.
+    """Return the transport over this program's standard input and output, one message per line.
 
-    `limit` is the greatest length of a line in bytes, 64 MiB by default, None for no limit. Until the transport is
-    closed, all else that writes to standard output, `print` included, comes out on standard error, and what reads from
-    standard input finds it empty; so do the programs that are started meanwhile. There can be one such transport at a
-    time.
+    `limit` is the maximum length of a line in bytes, 64 MiB by default, None for no limit. Until the transport is
+    closed, anything else that writes to standard output, such as `print` or a child process, writes to standard error
+    instead, and anything else that reads standard input finds it empty. There can be one such transport at a time.
 
-    Files, and everything on Windows, are read and written by threads that the end of the program does not wait for.
+    Files, and all streams on Windows, are read and written by daemon threads.
 
-    Raises `OSError` where the program was started without either.
+    Raises `OSError` if the program was started without standard input or output.
     """
-    made = _Stdio(Lines(limit), _Streams())
+    made = _StdioTransport(LineBuffer(limit), _TakenStreams())
     try:
         await made.open()
     except BaseException:

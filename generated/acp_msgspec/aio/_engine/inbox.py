@@ -1,4 +1,4 @@
-"""The way in: notifications are handled one after the other, and responses do not overtake them."""
+"""What the peer has sent and is not handled yet: notifications run in order, and answers keep their place."""
 
 import asyncio
 from collections import deque
@@ -7,91 +7,109 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any
 
+from .call import Call
 from .outbox import Outbox
+from .pending_request import PendingRequest
+from .queue_item import Delivery, Notification, QueueItem, RequestStart
 
-Deed = Callable[[Any], Awaitable[Any] | None]
+HANDLER_RUN: ContextVar[int] = ContextVar("acp_handler_run", default=0)
+"""The handler run that this code is part of: a number for each item that an inbox handles, or 0 outside of all.
 
-TURN: ContextVar[int] = ContextVar("acp_turn", default=0)
-"""The turn in which this code runs: that of the notification handler that it is part of, or 0.
-
-Turns are numbered for all connections together, so that one's turn is never taken for another's.
+Runs are numbered for all connections together, so that a run of one is never taken for a run of another.
 """
-_TURNS = count(1)
+_RUNS = count(1)
 
-ENDS = (KeyboardInterrupt, SystemExit)
-"""What ends the loop that it is raised in, and so the connection."""
-BYTES = 8 * 1024 * 1024
+LOOP_EXITS = (KeyboardInterrupt, SystemExit)
+"""Exceptions that end the event loop, and with it the connection."""
+MAX_BYTES = 8 * 1024 * 1024
 """Above this number of bytes read since the inbox was last empty, reading waits until it is."""
-MOST_BYTES = 30 * 1024 * 1024
-"""Above this number of bytes, reading also waits where a handler waits for an answer that may be behind them."""
-SETTLING = 10
-"""How many turns of the loop those who wait for an answer get before what came behind it is handled.
+MAX_BYTES_WHILE_CALLING = 30 * 1024 * 1024
+"""Above this number of bytes, reading also waits if a handler waits for an answer that may be behind them."""
+SETTLE_ITERATIONS = 10
+"""The iterations of the event loop between the delivery of an answer and what came behind it.
 
-A task sees the answer in the first, whoever awaits that task in the third, and `gather`, `wait_for` and `TaskGroup`
-around it take two more each.
+A task sees the answer in the first iteration, whoever awaits that task in the third, and `gather`, `wait_for` and
+`TaskGroup` around it take two more each.
 """
 
 
 class Inbox:
-    """A queue of deeds and the one worker that does them in order.
+    """A queue of items and the one worker that handles them in order.
 
-    A deed is a function and its argument: a notification's handler, or the delivery of a response that came after
-    notifications. Over `bound` waiting deeds the reader waits, unless the running handler itself waits for the peer's
+    While more than `bound` items wait, the reader waits as well, unless the running handler itself waits for the peer's
     answer, which may be behind them.
     """
 
     __slots__ = (
+        "_awaited",
         "_bound",
-        "_empty",
-        "_failed",
-        "_over",
+        "_bytes",
+        "_drained",
+        "_is_over",
+        "_on_failure",
+        "_queue",
         "_room",
+        "_start_request",
         "_stopping",
         "_wake",
-        "bytes",
+        "handler_run",
         "is_settling",
-        "queue",
-        "turn",
-        "wanted",
+        "put",
     )
 
-    def __init__(self, bound: int, failed: Callable[[Deed, BaseException], None]) -> None:
-        """Start empty; `failed` is told of deeds that raise."""
-        self.queue: deque[tuple[Deed, Any]] = deque()
-        self.turn = 0
-        """The turn of the handler that is running, 0 where none is."""
-        self.wanted = 0
-        """How many calls wait that were made in the running turn."""
-        self.bytes = 0
+    def __init__(
+        self,
+        bound: int,
+        start_request: Callable[[PendingRequest], Awaitable[None]],
+        on_failure: Callable[[QueueItem, BaseException], None],
+    ) -> None:
+        """Start empty; `start_request` starts the task of a request, `on_failure` is called if a handler raises."""
+        self.handler_run = 0
+        """The number of the running handler's run, 0 while none runs."""
         self.is_settling = False
-        """Whether an answer was delivered that those who wait for it may not have seen yet."""
+        """Whether an answer was delivered that those who await it may not have seen yet."""
+        self._queue: deque[QueueItem] = deque()
+        self.put: Callable[[QueueItem], None] = self._queue.append
+        """Add an item; the worker looks at it once it is woken."""
+        self._awaited = 0
+        """How many answers, or how often room in the outbox, the running handler waits for."""
+        self._bytes = 0
         self._bound = bound
-        self._failed = failed
+        self._start_request = start_request
+        self._on_failure = on_failure
         self._wake: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
-        self._empty: asyncio.Future[None] | None = None
+        self._drained: asyncio.Future[None] | None = None
         self._stopping = False
-        self._over = False
+        self._is_over = False
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits or runs."""
-        return not self.queue and not self.turn
+        """Whether no item waits and no handler runs."""
+        return not self._queue and not self.handler_run
 
     @property
     def is_full(self) -> bool:
         """Whether reading should wait."""
-        return len(self.queue) > self._bound or self.bytes > BYTES
+        return len(self._queue) > self._bound or self._bytes > MAX_BYTES
 
     @property
     def must_wait(self) -> bool:
-        """Whether reading waits, also for the running handler."""
-        return self.is_full and (not self.wanted or self.is_flooded) and not self._over
+        """Whether reading waits, also with regard to what the running handler waits for."""
+        return self.is_full and (not self._awaited or self._is_flooded) and not self._is_over
 
     @property
-    def is_flooded(self) -> bool:
-        """Whether reading must wait, also where the running handler waits for an answer."""
-        return self.bytes > MOST_BYTES
+    def is_deadlocked(self) -> bool:
+        """Whether the running handler waits for an answer that is not read, as too much waits already."""
+        return self._awaited > 0 and self._is_flooded
+
+    @property
+    def _is_flooded(self) -> bool:
+        return self._bytes > MAX_BYTES_WHILE_CALLING
+
+    def count_bytes(self, size: int) -> None:
+        """Count the bytes of what was put."""
+        self._bytes += size
 
     def wake(self) -> None:
         """Have the worker look at the queue."""
@@ -99,103 +117,141 @@ class Inbox:
         if wake is not None and not wake.done():
             wake.set_result(None)
 
-    def release(self) -> None:
-        """Let the waiting reader go on."""
-        if self._room is not None and not self._room.done():
-            self._room.set_result(None)
+    def call_started(self, call: Call) -> None:
+        """Let reading continue if the running handler has made this call, as it waits for the answer."""
+        if call.handler_run and call.handler_run == self.handler_run:
+            self._awaited += 1
+            self._release()
 
-    async def room(self) -> None:
-        """Wait until half of the bound is free, or all where the bytes were too many, or a handler waits in vain."""
+    def call_ended(self, call: Call) -> None:
+        """Stop counting a call of the running handler that was given up."""
+        if call.handler_run and call.handler_run == self.handler_run:
+            self._awaited -= 1
+
+    def deliver(self, call: Call, outcome: Any) -> None:
+        """Hand an answer over, after the handlers of all earlier notifications.
+
+        The handler that made the call does not count among them: it would wait for itself.
+        """
+        if call.handler_run and call.handler_run == self.handler_run:
+            self._awaited -= 1
+            call.complete(outcome)
+        elif self.is_idle:
+            call.complete(outcome)
+            self.is_settling = True
+        else:
+            self._queue.append(Delivery(call, outcome))
+
+    def deliver_all(self) -> None:
+        """Hand over all answers that still wait for the handlers before them."""
+        for item in self._queue:
+            if isinstance(item, Delivery):
+                item.call.complete(item.outcome)
+
+    async def wait_for_room(self) -> None:
+        """Wait until half of the bound is free, or the inbox is empty after too many bytes, or a handler calls."""
         while self.must_wait:
             self._room = asyncio.get_running_loop().create_future()
             await self._room
             self._room = None
-            if self.wanted:
+            if self._awaited:
                 return
 
-    async def wait_for(self, outbox: Outbox) -> None:
-        """Wait until the peer has taken something; where the running handler waits for that, reading goes on.
+    async def wait_for_outbox(self, outbox: Outbox) -> None:
+        """Wait until the peer has taken something; if the running handler waits for that, reading continues meanwhile.
 
-        The peer may itself wait for this side to read. Where reading has to wait as well, the handler goes on, and
-        makes room by that, until the outbox holds as much as the inbox may.
+        The peer may itself wait for this side to read. If reading has to wait as well, the handler continues, and makes
+        room by that, until the outbox holds as much as the inbox may.
         """
-        turn = TURN.get()
-        if not turn or turn != self.turn:
-            await outbox.room()
+        run = HANDLER_RUN.get()
+        if not run or run != self.handler_run:
+            await outbox.wait_for_room()
             return
-        if self.is_flooded and outbox.size <= MOST_BYTES:
+        if self._is_flooded and outbox.size <= MAX_BYTES_WHILE_CALLING:
             return
-        self.wanted += 1
-        self.release()
+        self._awaited += 1
+        self._release()
         try:
-            await outbox.room()
+            await outbox.wait_for_room()
         finally:
-            if turn == self.turn:
-                self.wanted -= 1
+            if run == self.handler_run:
+                self._awaited -= 1
 
-    async def drained(self) -> None:
-        """Wait until nothing waits or runs."""
-        while not self.is_idle and not self._over:
-            self._empty = asyncio.get_running_loop().create_future()
-            await self._empty
+    async def wait_until_idle(self) -> None:
+        """Wait until no item waits and no handler runs."""
+        while not self.is_idle and not self._is_over:
+            self._drained = asyncio.get_running_loop().create_future()
+            await self._drained
 
     def stop(self) -> None:
-        """Take the next cancellation for the end of the worker, and handle nothing more after the running deed."""
+        """Handle no item after the running one; the next cancellation of the worker ends it."""
         self._stopping = True
-        self.queue.clear()
+        self._queue.clear()
 
     async def run(self) -> None:
-        """Do the deeds until cancelled."""
+        """Handle items until cancelled."""
         try:
-            await self._run()
+            while not self._stopping:
+                await self._handle_all()
+                self.handler_run = self._bytes = self._awaited = 0
+                self._release()
+                self._release_drained()
+                if not self._stopping:  # or else a handler has swallowed its cancellation
+                    self._wake = asyncio.get_running_loop().create_future()
+                    await self._wake
         finally:
-            self._over = True
-            self.turn = self.wanted = 0
-            self.release()
-            self._tell_empty()
+            self._is_over = True
+            self.handler_run = self._awaited = 0
+            self._release()
+            self._release_drained()
 
-    def _tell_empty(self) -> None:
-        if self._empty is not None and not self._empty.done():
-            self._empty.set_result(None)
-
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        queue, bound = self.queue, self._bound
-        while not self._stopping:
-            while queue:
-                if self.is_settling:
-                    await self._settle()
-                deed, argument = queue.popleft()
-                self.turn = next(_TURNS)
-                TURN.set(self.turn)
-                self.wanted = 0
-                try:
-                    todo = deed(argument)
-                    if todo is not None:
-                        await todo
-                except BaseException as why:
-                    if self._is_end(why):
-                        raise
-                    self._failed(deed, why)
-                    if isinstance(why, ENDS):
-                        raise
-                if self._room is not None and len(queue) <= bound // 2 and self.bytes <= BYTES:
-                    self.release()
-            self.turn = self.bytes = self.wanted = 0
-            self.release()
-            self._tell_empty()
-            if not self._stopping:  # or else a handler has swallowed its cancellation
-                self._wake = loop.create_future()
-                await self._wake
+    async def _handle_all(self) -> None:
+        """Handle items until the queue is empty."""
+        queue, half = self._queue, self._bound // 2
+        while queue:
+            if self.is_settling:
+                await self._settle()
+            item = queue.popleft()
+            self.handler_run = next(_RUNS)
+            HANDLER_RUN.set(self.handler_run)
+            self._awaited = 0
+            try:
+                match item:
+                    case Notification():
+                        awaitable = item.handler(item.params)
+                        if awaitable is not None:
+                            await awaitable
+                    case RequestStart():
+                        await self._start_request(item.request)
+                    case Delivery():
+                        item.call.complete(item.outcome)
+                        self.is_settling = True
+            except BaseException as error:
+                if self._is_end(error):
+                    raise
+                self._on_failure(item, error)
+                if isinstance(error, LOOP_EXITS):
+                    raise
+            if self._room is not None and len(queue) <= half and self._bytes <= MAX_BYTES:
+                self._release()
 
     async def _settle(self) -> None:
-        """Let those who wait for a delivered answer see it before what came behind it is handled."""
-        for _ in range(SETTLING):
+        """Let those who await a delivered answer see it before what came behind it is handled."""
+        for _ in range(SETTLE_ITERATIONS):
             await asyncio.sleep(0)
         self.is_settling = False
 
-    def _is_end(self, why: BaseException) -> bool:
-        """Say whether the worker itself was cancelled: a handler that awaits what somebody else cancelled goes on."""
+    def _release(self) -> None:
+        """Let the waiting reader continue."""
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
+
+    def _release_drained(self) -> None:
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    def _is_end(self, error: BaseException) -> bool:
+        """Whether the worker itself was cancelled, and not merely something that a handler awaits."""
         task = asyncio.current_task()
         is_own = task is not None and task.cancelling() > 0
-        return isinstance(why, asyncio.CancelledError) and (self._stopping or is_own)
+        return isinstance(error, asyncio.CancelledError) and (self._stopping or is_own)

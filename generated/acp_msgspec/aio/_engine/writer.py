@@ -1,4 +1,4 @@
-"""The text of messages, put together around params and results without an object for each envelope."""
+"""Writes messages as JSON text around encoded params and results, without an object for each envelope."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,43 +13,43 @@ from ..._types.printable import printable
 from .problems import Problem, ProblemKind
 
 LONGEST = 300
-"""The longest text, in characters, that is made of what a handler gave instead of a text, or of a peer's error."""
+"""The maximum number of characters quoted from a peer's error, or from a value that a handler gave instead of text."""
 _encode = ENCODER.encode
 _CODES = range(-(2**31), 2**31)
 
 
 def notification_head(method: str) -> bytes:
-    """Write what comes before the params of a notification."""
+    """Write the part of a notification before its params."""
     return b'{"jsonrpc":"2.0","method":%b,"params":' % _method(method)
 
 
 def request_tail(method: str) -> bytes:
-    """Write what comes between the id of a request and its params."""
+    """Write the part of a request between its id and its params."""
     return b',"method":%b,"params":' % _method(method)
 
 
 def _method(method: Any) -> bytes:
     if not isinstance(method, str):
-        raise TypeError(f"A method is text, not an object of the class {_name(method)}")
+        raise TypeError(f"A method is text, not an object of the class {_class_name(method)}")
     if not method:
         raise ValueError("A method has a name, and this one is empty")
     return encode(method)
 
 
 class Writer:
-    """Writes messages, and tells of what could not go out as it was given.
+    """Writes messages, and reports values that it could not write unchanged.
 
-    A lone surrogate, which no JSON text can hold, goes out as U+FFFD. Params that are not JSON raise as `encode` does;
-    an answer to a request is always written.
+    A lone surrogate, which JSON text cannot contain, is written as U+FFFD. Params that cannot be encoded raise what
+    `encode` raises; an answer to a request is always written.
     """
 
-    __slots__ = ("_tell",)
+    __slots__ = ("_report",)
 
-    def __init__(self, tell: Callable[[Problem], None]) -> None:
-        """Keep whom to tell."""
-        self._tell = tell
+    def __init__(self, report: Callable[[Problem], None]) -> None:
+        """Store the function that reports problems."""
+        self._report = report
 
-    # Each of these puts its text together by itself: a call more for each message would be felt.
+    # Each of these methods builds its text itself: one more call for each message would be measurable.
 
     def notification(self, head: bytes, method: str, params: Any) -> bytes:
         """Write a notification; UNSET params are left out."""
@@ -78,54 +78,54 @@ class Writer:
         return one_line(data) if NEWLINE in data or RETURN in data else data
 
     def response(self, request_id: Any, method: str, result: Any) -> bytes:
-        """Write the answer to a request; a result that is not JSON raises as `encode` does."""
+        """Write the answer to a request; a result that cannot be encoded raises what `encode` raises."""
         if result.__class__ is Raw:
             _check_raw(result)
         try:
             body = _encode(result)
         except ValueError:
             body, replaced = encode_replacing(result)
-            self._tell_handler(request_id, method, f"gave text with lone surrogates ({', '.join(replaced)})", None)
+            self._report_handler(request_id, method, f"gave text with lone surrogates ({', '.join(replaced)})", None)
         data = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encode(request_id), body)
         return one_line(data) if NEWLINE in data or RETURN in data else data
 
     def refusal(self, request_id: Any, method: str | None, error: RequestError) -> bytes:
-        """Write the refusal of a request, whatever the error holds; what it should not hold is left out and told."""
+        """Write the refusal of a request; parts of the error that cannot be sent are replaced and reported."""
         body, problem = _error_body(error)
         try:
             _check_raw(body.get("data"))
             text, replaced = encode_replacing(body)
             if replaced:
                 problem = f"text with lone surrogates ({', '.join(replaced)})"
-        except Exception:  # whatever it is, the request must be answered
+        except Exception:  # whatever the data is, the request must be answered
             body.pop("data", None)
             text, problem = encode_replacing(body)[0], "data that is not JSON"
         if problem is not None:
-            self._tell_handler(request_id, method, f"raised a {_name(error)} with {problem}", error)
+            self._report_handler(request_id, method, f"raised a {_class_name(error)} with {problem}", error)
         data = b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_encode(request_id), text)
         return one_line(data) if NEWLINE in data or RETURN in data else data
 
     def _replaced(self, params: Any, method: str) -> bytes:
         body, replaced = encode_replacing(params)
         detail = f"Lone surrogates in the params of {method} were replaced by U+FFFD: {', '.join(replaced)}"
-        self._tell(Problem(kind=ProblemKind.REPLACED, detail=detail, method=method))
+        self._report(Problem(kind=ProblemKind.REPLACED, detail=detail, method=method))
         return body
 
-    def _tell_handler(self, request_id: Any, method: str | None, what: str, error: BaseException | None) -> None:
+    def _report_handler(self, request_id: Any, method: str | None, what: str, error: BaseException | None) -> None:
         detail = f"The handler of {method} {what}"
-        self._tell(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request_id, method=method, error=error))
+        self._report(Problem(kind=ProblemKind.HANDLER, detail=detail, id=request_id, method=method, error=error))
 
 
 def _error_body(error: RequestError) -> tuple[dict[str, Any], str | None]:
-    """Make the error object, and say what of the exception is not what an error object may hold."""
+    """Make the error object, and say which part of the exception an error object cannot contain."""
     code: Any = getattr(error, "code", None)
     message: Any = getattr(error, "message", None)
     data: Any = getattr(error, "data", None)
     problem: str | None = None
     if isinstance(message, str):
-        message = str.__str__(message)  # msgspec does not write other subclasses than those of enumerations
+        message = str.__str__(message)  # msgspec encodes no subclasses of str except enumerations
     else:
-        problem, message = f"a message that is a {_name(message)}, not text", _text_of(message)
+        problem, message = f"a message that is a {_class_name(message)}, not text", _text_of(message)
     if not isinstance(code, int) or isinstance(code, bool) or int.__int__(code) not in _CODES:
         problem = f"a code that is not an int32 but {_text_of(code)!r}"
     body: dict[str, Any] = {"code": InternalError.code if problem else int.__int__(code), "message": message}
@@ -135,12 +135,12 @@ def _error_body(error: RequestError) -> tuple[dict[str, Any], str | None]:
 
 
 def _check_raw(value: Any) -> None:
-    """Refuse a raw part that is not JSON: it would spoil the line, and with it a whole batch."""
+    """Refuse a raw part that is not valid JSON: it would break the whole line, and with it a whole batch."""
     if isinstance(value, Raw):
         try:
             check_json(value)
-        except DecodeError as why:
-            raise ValueError(f"The raw part is not JSON: {why}") from None
+        except DecodeError as error:
+            raise ValueError(f"The raw part is not JSON: {error}") from None
 
 
 def _text_of(value: Any) -> str:
@@ -148,8 +148,8 @@ def _text_of(value: Any) -> str:
         text = str(value)
     except Exception:
         text = ""
-    return printable(text[:LONGEST]) or _name(value)
+    return printable(text[:LONGEST]) or _class_name(value)
 
 
-def _name(value: object) -> str:
+def _class_name(value: object) -> str:
     return type(value).__name__

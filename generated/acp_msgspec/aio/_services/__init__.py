@@ -1,1 +1,1 @@
-"""Ready handlers: files, terminals and permissions."""
+"""Services for client handlers: files, terminals and permission requests."""

@@ -1,11 +1,12 @@
-"""Answers to permission requests, chosen by their kind or by the option itself."""
+"""Answering permission requests by a fixed decision or a policy, with decisions remembered for a session."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 from msgspec import Struct
 
-from .consents import Consents, digest, recognizable, subject_of
+from .permission_keys import action_key, compact_key, digest
+from .remembered_answers import RememberedAnswers
 
 P = TypeVar("P")
 
@@ -14,13 +15,13 @@ Decision = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
 class Chosen(Struct, frozen=True):
-    """The option of a permission request that was chosen, by its id."""
+    """The chosen option of a permission request, by its id."""
 
     option_id: str
 
 
 class Option(Protocol):
-    """An option as a request has it, or `Chosen`."""
+    """An option of a permission request, or `Chosen`."""
 
     @property
     def option_id(self) -> Any:
@@ -29,29 +30,29 @@ class Option(Protocol):
 
 Answer = Decision | Option | None
 Policy = Callable[[P], Answer | Awaitable[Answer]]
-"""Decides on a request, or chooses one of its options; None lets it be answered with `cancelled`."""
+"""Returns a decision on a request, one of its options, or None to have it answered with `cancelled`."""
 _ONCE: dict[str, str] = {"allow_always": "allow_once", "reject_always": "reject_once"}
 
 
 def choose(options: Iterable[tuple[Any, str]], decision: str | Chosen | None) -> Any:
-    """Give the id of the option that a decision stands for, of pairs of id and kind; None where none does.
+    """Return the id of the option for a decision, given pairs of id and kind; None if there is none.
 
-    It is the first one of that kind. For want of an "always" the "once" that says the same is taken; never "always" for
-    "once", and never a refusal for a consent or the other way round. An option that was `Chosen` is itself, if it is
-    among them.
+    That is the first option of that kind. If there is no "always" option, the "once" option of the same meaning is
+    chosen; never "always" for "once", and never "reject" for "allow" or the other way round. A `Chosen` option is
+    returned if it is among the options.
     """
-    known: dict[str, Any] = {}
+    by_kind: dict[str, Any] = {}
     for option, kind in options:
         if isinstance(decision, Chosen) and option == decision.option_id:
             return option
-        known.setdefault(str(kind), option)
+        by_kind.setdefault(str(kind), option)
     if decision is None or isinstance(decision, Chosen):
         return None
-    return known.get(decision, known.get(_ONCE.get(decision, "")))
+    return by_kind.get(decision, by_kind.get(_ONCE.get(decision, "")))
 
 
 class _Remembered(Struct, frozen=True):
-    """A decision for always; with the option that was chosen for it, where one was."""
+    """An "always" decision, with the digest of the option if the policy chose one."""
 
     decision: Decision | Chosen
     option: bytes | None = None
@@ -60,17 +61,20 @@ class _Remembered(Struct, frozen=True):
 class Permissions(Generic[P]):
     """Decides on permission requests by a fixed decision or a policy, a function that may be async.
 
-    A decision is a kind of option: "allow_once", "allow_always", "reject_once", "reject_always". `choose` tells which
-    option is taken for it; where none fits, or the policy gives None, the answer is `cancelled`. A policy may also
-    return one of the request's options, or its id as `Chosen(option_id)`, as where two options are of one kind.
+    A decision is a kind of option: "allow_once", "allow_always", "reject_once", "reject_always". `choose` says which
+    option is selected for it. If there is none, or the policy returns None, the answer is `cancelled`. A policy may
+    also return one of the request's options, or its id as `Chosen(option_id)`, for example if two options are of the
+    same kind.
 
-    With `remember`, an "always" holds for the rest of the session: requests for exactly the same are answered without
-    asking the policy again, also where the agent forgets. `key` gives what makes them the same, any JSON or hashable
-    value, or None for a request to ask about each time. By default it holds all that the request says will be done: a
-    tool call's kind, title, raw input, locations, content and metadata, or the command and its folder. An option that
-    the policy chose is remembered if its kind is an "always", and taken again where the same one is offered.
+    With `remember`, an "always" decision holds for the rest of the session: the same request is answered without
+    calling the policy again, even if the agent asks again. `key` returns what makes two requests the same, any JSON or
+    hashable value, or None for a request to ask about each time. By default it covers everything that the request says
+    will be done: a tool call's kind, title, raw input, locations, content and metadata, or the command and its folder.
+    An option that the policy chose is remembered if its kind is an "always", and selected again if the same option is
+    offered.
 
-    `DecidesPermissions` forgets when its client closes or deletes the session, and at the connection's end.
+    `DecidesPermissions` forgets the decisions when its client closes or deletes the session, and when the connection
+    ends.
     """
 
     def __init__(
@@ -78,78 +82,78 @@ class Permissions(Generic[P]):
         policy: Decision | Policy[P],
         *,
         remember: bool = False,
-        key: Callable[[P], object] = subject_of,
+        key: Callable[[P], object] = action_key,
     ) -> None:
-        """Take the policy; raise `ValueError` for any other text than a decision."""
+        """Raise `ValueError` if `policy` is neither callable nor a decision."""
         if not callable(policy) and policy not in get_args(Decision):
-            raise ValueError(f"{policy!r} is no decision: use one of {', '.join(get_args(Decision))}")
+            raise ValueError(f"{policy!r} is not a decision: use one of {', '.join(get_args(Decision))}")
         self._policy: Policy[P] = policy if callable(policy) else lambda _: policy
         self._key = key
         self._remember = remember
-        self._consents = Consents[_Remembered]()
+        self._remembered = RememberedAnswers[_Remembered]()
 
     async def decide(self, request: P, session: Any, *, scope: object = None) -> Decision | Chosen | None:
-        """Decide on a request of a session; what is remembered holds within its `scope`, such as the client.
+        """Decide on a request of a session; decisions are remembered per `scope`, such as the client.
 
-        Raises `ValueError` where the policy gives anything but a decision or an option of the request.
+        Raises `ValueError` if the policy returns anything but a decision or an option of the request.
         """
-        said = self._key(request) if self._remember else None
-        if said is None:
-            return _checked(request, await self._ask(request)).decision
-        key = recognizable(said)
-        known = self._consents.get(scope, session, key)
-        if known is not None and (known.option is None or known.option in _offered(request)):
+        raw_key = self._key(request) if self._remember else None
+        if raw_key is None:
+            return _check_answer(request, await self._ask_policy(request)).decision
+        key = compact_key(raw_key)
+        known = self._remembered.get(scope, session, key)
+        if known is not None and (known.option is None or known.option in _option_digests(request)):
             return known.decision
-        epoch = self._consents.epoch
-        made = _checked(request, await self._ask(request))
-        is_always = made.option is not None or (made.decision in _ONCE and _has_option(request, made.decision))
+        epoch = self._remembered.epoch
+        answer = _check_answer(request, await self._ask_policy(request))
+        is_always = answer.option is not None or (answer.decision in _ONCE and _is_offered(request, answer.decision))
         # The session may have ended while the user was thinking.
-        if is_always and made.decision is not None and epoch == self._consents.epoch:
-            self._consents.put(scope, session, key, _Remembered(made.decision, made.option))
-        return made.decision
+        if is_always and answer.decision is not None and epoch == self._remembered.epoch:
+            self._remembered.put(scope, session, key, _Remembered(answer.decision, answer.option))
+        return answer.decision
 
     def forget(self, session: Any = None, *, scope: object = None) -> None:
-        """Forget the answers of a session, or of all; only those of a scope where one is given."""
-        self._consents.forget(session, scope)
+        """Forget the decisions of a session, or of all sessions; with `scope`, only those of this scope."""
+        self._remembered.forget(session, scope)
 
-    async def _ask(self, request: P) -> Answer:
+    async def _ask_policy(self, request: P) -> Answer:
         answer = self._policy(request)
         return await answer if isinstance(answer, Awaitable) else answer
 
 
-class _Made(Struct, frozen=True):
-    """What the policy has decided; `option` where it chose one that is for always."""
+class _CheckedAnswer(Struct, frozen=True):
+    """A valid answer of the policy, with the digest of the option if it chose one of an "always" kind."""
 
     decision: Decision | Chosen | None
     option: bytes | None = None
 
 
-def _checked(request: Any, answer: Any) -> _Made:
+def _check_answer(request: Any, answer: Any) -> _CheckedAnswer:
     if answer is None or answer in get_args(Decision):
-        return _Made(answer)
+        return _CheckedAnswer(answer)
     if not hasattr(answer, "option_id"):
-        raise ValueError(f"The policy gave {answer!r}, which is no decision")
+        raise ValueError(f"The policy returned {answer!r}, which is not a decision")
     option_id = answer.option_id
     found = [option for option in request.options if option.option_id == option_id]
     if not found:
         raise ValueError(f"The policy chose the option {option_id!r}, which the request does not have")
-    # Where two options share an id, nobody knows which of them the agent will take it for.
+    # If two options have the same id, the agent may take it for either.
     is_always = len(found) == 1 and str(found[0].kind) in _ONCE
-    return _Made(Chosen(option_id), _identity(found[0]) if is_always else None)
+    return _CheckedAnswer(Chosen(option_id), _option_digest(found[0]) if is_always else None)
 
 
-def _has_option(request: Any, decision: Decision | Chosen | None) -> bool:
-    """Say whether the agent is told what was decided; what it could not be told is asked again."""
+def _is_offered(request: Any, decision: Decision | Chosen | None) -> bool:
+    """Whether the request has an option for a decision. A decision that the agent never received is not remembered."""
     return choose(((option.option_id, option.kind) for option in request.options), decision) is not None
 
 
-def _offered(request: Any) -> list[bytes]:
-    """Give the identities of a request's options; none where two of them share an id."""
+def _option_digests(request: Any) -> list[bytes]:
+    """Return the digests of a request's options; empty if two options have the same id."""
     options = list(request.options)
-    is_clear = len({option.option_id for option in options}) == len(options)
-    return [_identity(option) for option in options] if is_clear else []
+    has_unique_ids = len({option.option_id for option in options}) == len(options)
+    return [_option_digest(option) for option in options] if has_unique_ids else []
 
 
-def _identity(option: Any) -> bytes:
-    """An option is the same one only if its words are: the agent chooses the ids."""
+def _option_digest(option: Any) -> bytes:
+    """Return the digest of id, kind and name; the id alone does not identify an option, as the agent chooses it."""
     return digest([option.option_id, str(option.kind), getattr(option, "name", None)])

@@ -1,4 +1,4 @@
-"""Going on with an earlier conversation, whether the agent can load it or not."""
+"""Continuing an earlier conversation, whether or not the agent can load its session."""
 
 from collections.abc import Awaitable
 from typing import Any, Generic, Protocol, TypeVar, overload
@@ -19,8 +19,8 @@ L = TypeVar("L", bound=Struct)
 N = TypeVar("N", bound=Struct)
 
 
-class Loads(Protocol[L_contra, A_co, N_contra, B_co]):
-    """A client's connection of a schema with `session/load`."""
+class LoadConnection(Protocol[L_contra, A_co, N_contra, B_co]):
+    """A client connection of a schema that has `session/load`."""
 
     def session_load(self, params: L_contra, /, *, timeout: float | None = None) -> Awaitable[A_co]:
         """Load a session."""
@@ -31,8 +31,8 @@ class Loads(Protocol[L_contra, A_co, N_contra, B_co]):
         ...
 
 
-class Resumes(Protocol[L_contra, A_co, N_contra, B_co]):
-    """A client's connection of a schema with `session/resume`."""
+class ResumeConnection(Protocol[L_contra, A_co, N_contra, B_co]):
+    """A client connection of a schema that has `session/resume`."""
 
     def session_resume(self, params: L_contra, /, *, timeout: float | None = None) -> Awaitable[A_co]:
         """Resume a session."""
@@ -44,11 +44,11 @@ class Resumes(Protocol[L_contra, A_co, N_contra, B_co]):
 
 
 class Opened(Struct, Generic[A, T], frozen=True, kw_only=True):
-    """A session to go on with.
+    """The session in which the conversation continues.
 
-    `response` is that to the request which opened it. `carried` are the blocks to put before the user's own in the
-    first prompt; there are none where the agent has loaded the session. `problem` says why it has not, and is None
-    also where it was not asked.
+    `response` is the response to the request that opened it. `carried` holds the blocks to put before the user's own in
+    the first prompt; it is empty if the agent has loaded the session. `problem` says why the agent did not load it; it
+    is also None if the agent was not asked to.
     """
 
     session_id: str
@@ -60,7 +60,7 @@ class Opened(Struct, Generic[A, T], frozen=True, kw_only=True):
 
 @overload
 async def load_or_new(
-    conn: Loads[L, A_co, N, B_co],
+    conn: LoadConnection[L, A_co, N, B_co],
     load: L,
     new: N,
     /,
@@ -73,7 +73,7 @@ async def load_or_new(
 ) -> Opened[A_co | B_co, T]: ...
 @overload
 async def load_or_new(
-    conn: Resumes[L, A_co, N, B_co],
+    conn: ResumeConnection[L, A_co, N, B_co],
     load: L,
     new: N,
     /,
@@ -96,23 +96,24 @@ async def load_or_new(
     limit: int | None = None,
     timeout: float | None = None,
 ) -> Opened[Any, T]:
-    """Load a session, or start a new one that is told what was said in the old.
+    """Load a session, or start a new one and carry the text of the old conversation over to it.
 
-    `load` are the params of `session/load` or `session/resume`, `new` those of `session/new`. `snapshot` is what is
-    known of the old session, and `text` the schema's class of text blocks, as for `transcript_prompt`, which `limit`
-    is for, too. An agent that did not announce in `initialize` that it loads sessions is not asked; `can_load=False`
-    says so for one whose `initialize` went another way. `timeout` is for each of the requests, in seconds.
+    `load` holds the params of `session/load` or `session/resume`, `new` those of `session/new`. `snapshot` is the state
+    of the old session. `text` is the schema's class of text blocks; it and `limit` are passed to `transcript_prompt`.
+    An agent that did not advertise in `initialize` that it loads sessions is not asked to. If `initialize` did not go
+    through this connection, `can_load=False` says the same. `timeout` applies to each request, in seconds.
 
-    An agent that loads a session tells it anew: put a fresh `SessionState` in the place of the old before.
+    An agent that loads a session sends its whole conversation again: replace the old `SessionState` with a new one
+    before.
 
-    An agent that refuses to load gets the new session. Raises `AuthenticationRequired` and `RequestCancelled` all the
-    same, and whatever else the requests raise.
+    If the agent refuses to load, a new session is started. `AuthenticationRequired` and `RequestCancelled` are raised
+    in any case, as is any other exception of the requests.
     """
     problem: RequestError | NotAdvertised | None = None
     if can_load:
-        ask = conn.session_load if type(load).__name__.startswith("Load") else conn.session_resume
+        request = conn.session_load if type(load).__name__.startswith("Load") else conn.session_resume
         try:
-            response = await ask(load, timeout=timeout)
+            response = await request(load, timeout=timeout)
         except (AuthenticationRequired, RequestCancelled):
             raise
         except (RequestError, NotAdvertised) as why:

@@ -1,4 +1,4 @@
-"""What the protocol asks of a connection beyond whole messages: the handshake, and turns that end early."""
+"""What the protocol asks of a connection beyond whole messages: the handshake, and turns and sessions that end."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,67 +9,76 @@ from ..._codec import decode_with_repairs
 from ..._decode.classes import instance_check, why_invalid
 from ..._rpc.encoding import encode
 from ..._validate import validate
-from .._engine.lifecycle import Core, named
+from .._engine.endpoint import AgentTurn, ClientTurn, Endpoint
+from .._engine.lifecycle import Lifecycle
 from .._engine.problems import Problem, ProblemKind
+from .._engine.protocol_version import INITIALIZE
+from .._engine.reports import class_name
 from .._engine.writer import notification_head
-from .endpoint import Side
-from .handshake import INITIALIZE, Gate, Handshake
-from .turns import AgentTurn, ClientTurn, Prompts, Questions
+from .handshake import Gate, Handshake
+from .turns import PermissionRequests, RunningPrompts
 
-ENDS = frozenset({"session/close", "session/delete"})
+SESSION_ENDING = frozenset({"session/close", "session/delete"})
 """The calls that end a session, whether the agent agrees or not: at worst the user is asked again."""
-BEGINS = frozenset({"session/new", "session/fork"})
-"""The calls whose answer names a session that has nothing of an earlier one with the same id."""
+SESSION_CREATING = frozenset({"session/new", "session/fork"})
+"""The calls that create a session, which shares nothing with an earlier one of the same id."""
 Wrapper = Callable[[Any], Any]
 
 
-class Rules:
+class SessionRules:
     """The rules of one connection."""
 
-    def __init__(self, side: Side, handler: object, core: Core) -> None:
-        """Start before the handshake: anything may be called."""
+    def __init__(self, endpoint: Endpoint, handler: object, lifecycle: Lifecycle) -> None:
+        """Start before the handshake: every method may be called."""
         self.handshake: Handshake[Any, Any] | None = None
         self.gate: Callable[[str, Any], object] | None = None
-        self.served: object = handler
-        """The handler with what the rules put around its methods."""
-        self.watched = {INITIALIZE} if side.peer == "agent" else set[str]()
-        """The methods whose calls go through `watch`."""
-        self.cancels = ""
+        self.handler: object = handler
+        """The handler, with some of its methods wrapped."""
+        self.followed = {INITIALIZE} if endpoint.peer == "agent" else set[str]()
+        """The methods whose calls go through `follow_call`."""
+        self.cancel_method = ""
         """The notification that ends a turn when it is sent."""
-        self._side = side
-        self._core = core
-        self.request_kinds = {name: method.request for name, method in side.methods.items()}
-        self.notification_kinds = {name: method.notification for name, method in side.methods.items()}
-        self.validates = core.options.validate
-        self._questions: Questions | None = None
-        wrappers: dict[str, Wrapper] = {} if side.peer == "agent" else {INITIALIZE: self._initialize}
-        match side.turn:
+        self.request_params = {name: method.request for name, method in endpoint.methods.items()}
+        """The classes of params, by method."""
+        self.notification_params = {name: method.notification for name, method in endpoint.methods.items()}
+        """The same for notifications."""
+        self.validates = lifecycle.options.validate
+        self._endpoint = endpoint
+        self._lifecycle = lifecycle
+        self._permissions: PermissionRequests | None = None
+        wrappers = self._wrappers(handler)
+        self._strict = frozenset(self.followed)
+        """The methods whose params must be valid, as the rules read them."""
+        self._session_ended = getattr(handler, "session_ended", None) if endpoint.peer == "agent" else None
+        if self._session_ended is not None:
+            self.followed |= (SESSION_ENDING | SESSION_CREATING) & endpoint.methods.keys()
+        if handler is not None and wrappers:
+            self.handler = _WrappedHandler(handler, wrappers)
+
+    def _wrappers(self, handler: object) -> dict[str, Wrapper]:
+        """Make what the rules put around the handler's methods, by their names."""
+        endpoint = self._endpoint
+        wrappers: dict[str, Wrapper] = {} if endpoint.peer == "agent" else {INITIALIZE: self._wrap_initialize}
+        match endpoint.turn:
             case AgentTurn():
-                wrappers |= Prompts(side.turn, handler, self._tell).wrappers
+                wrappers |= RunningPrompts(endpoint.turn, handler, self._report_failure).wrappers
             case ClientTurn():
-                self._questions = Questions(side.turn, self._tell)
-                wrappers |= self._questions.wrappers
-                self.watched |= {side.turn.prompt, side.turn.close} - {""}
-                self.cancels = side.turn.cancel
+                self._permissions = PermissionRequests(endpoint.turn, self._report_failure)
+                wrappers |= self._permissions.wrappers
+                self.followed |= {endpoint.turn.prompt, endpoint.turn.close} - {""}
+                self.cancel_method = endpoint.turn.cancel
             case None:
                 pass
-        self._strict = frozenset(self.watched)
-        """The methods whose params have to fit."""
-        self._session_ended = getattr(handler, "session_ended", None) if side.peer == "agent" else None
-        if self._session_ended is not None:
-            self.watched |= (ENDS | BEGINS) & side.methods.keys()
-        if handler is not None and wrappers:
-            self.served = _Served(handler, wrappers)
+        return wrappers
 
-    def typed(self, method: str, params: Any, *, is_request: bool) -> Any:
-        """Give the params of a method as its class, also where they are plain JSON.
+    def typed_params(self, method: str, params: Any, *, is_request: bool) -> Any:
+        """Return the params of a method as its class, also if they are given as plain JSON.
 
-        Raises `TypeError` for params of another class, such as None or a number, and for plain objects and raw JSON
-        that do not fit where the rules have to know what they say; any other goes out as it is. With the option
-        `validate`, raises `ValidationError` for params that a strict reader refuses, and for those that do not keep the
-        limits of a sender.
+        Raises `TypeError` for params of another class, such as None or a number, and for invalid plain JSON if the
+        rules must read the params; any other is sent unchanged. With the option `validate`, raises `ValidationError`
+        for params that a strict reader refuses, and for those that break a sender constraint.
         """
-        kind = (self.request_kinds if is_request else self.notification_kinds).get(method)
+        kind = (self.request_params if is_request else self.notification_params).get(method)
         if kind is None:
             return params
         if self.validates and not isinstance(params, Raw):
@@ -84,90 +93,91 @@ class Rules:
             problem = None if params is UNSET or is_object else why_invalid(kind, params)
             if problem is not None:
                 raise TypeError(f"These params are not those of {method}: {problem}")
-        is_strict = method in self._strict or method == self.cancels
-        if is_raw and not is_strict and method not in self.watched:
+        is_strict = method in self._strict or method == self.cancel_method
+        if is_raw and not is_strict and method not in self.followed:
             return params
         try:
             plain = b"{}" if params is UNSET else encode(params)
             return decode_with_repairs(plain, type=kind, unknown="keep")[0]
-        except (DecodeError, ValueError) as why:
+        except (DecodeError, ValueError) as error:
             if not is_strict:
                 return params
-            raise TypeError(f"These params are not those of {method}: {why}") from None
+            raise TypeError(f"These params are not those of {method}: {error}") from None
 
-    async def watch(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
-        """Wait for the answer to a call that matters here."""
+    async def follow_call(self, method: str, params: Any, answer: Awaitable[Any]) -> Any:
+        """Wait for the answer to a call that the handshake, a turn or the life of a session depends on."""
         if method == INITIALIZE:
             result = await answer
-            self._note(params, result)
+            self._record_handshake(params, result)
             return result
-        if self._questions is not None and method in self._strict:
-            is_close = method == self._questions.turn.close
-            waiting = self._questions.closing if is_close else self._questions.during
-            answer = waiting(params.session_id, answer)
-        if self._session_ended is None or method not in ENDS | BEGINS:
+        permissions = self._permissions
+        if permissions is not None and method in self._strict:
+            is_close = method == permissions.turn.close
+            during = permissions.during_close if is_close else permissions.during_prompt
+            answer = during(params.session_id, answer)
+        if self._session_ended is None or method not in SESSION_ENDING | SESSION_CREATING:
             return await answer
         try:
             result = await answer
         finally:
-            if method in ENDS:
-                self._end(_session_of(params))
-        if method in BEGINS:
-            self._end(_session_of(result))
+            if method in SESSION_ENDING:
+                self._end_session(_session_of(params))
+        if method in SESSION_CREATING:
+            self._end_session(_session_of(result))
         return result
 
-    def _end(self, session: Any) -> None:
-        """Tell the handler that a session has ended."""
+    def _end_session(self, session: Any) -> None:
+        """Call the handler's `session_ended`."""
         if self._session_ended is None or session is None:
             return
-        self._core.run_hook("session_ended", self._session_ended, session)
+        self._lifecycle.reports.run_hook("session_ended", self._session_ended, session)
 
-    def cancelled(self, params: Any) -> None:
-        """Hear that this side has cancelled a turn."""
-        if self._questions is not None:
-            self._questions.cancel(params.session_id)
+    def cancel_sent(self, params: Any) -> None:
+        """Cancel a turn on this side, as its cancellation was sent."""
+        if self._permissions is not None:
+            self._permissions.cancel(params.session_id)
 
-    def abandoned(self, method: str, params: Any) -> Callable[[], object] | None:
-        """Hear that this side gave a call up: the turn of an abandoned prompt is cancelled.
+    def call_abandoned(self, method: str, params: Any) -> Callable[[], object] | None:
+        """Cancel the turn of an abandoned prompt.
 
-        Gives what is to be called should the answer come yet, if anything.
+        Returns a function to call if the answer to the abandoned call still comes, or None.
         """
-        questions = self._questions
-        if questions is None or method != questions.turn.prompt:
+        permissions = self._permissions
+        if permissions is None or method != permissions.turn.prompt:
             return None
-        session = params.session_id
-        head = notification_head(questions.turn.cancel)
-        cancel = self.notification_kinds[questions.turn.cancel](session_id=session)
-        self._core.outbox.put(self._core.writer.notification(head, questions.turn.cancel, cancel))
-        questions.abandon(session)
-        return lambda: questions.ended(session)
+        session, cancel = params.session_id, permissions.turn.cancel
+        notification = self.notification_params[cancel](session_id=session)
+        head = notification_head(cancel)
+        self._lifecycle.outbox.put(self._lifecycle.writer.notification(head, cancel, notification))
+        permissions.prompt_abandoned(session)
+        return lambda: permissions.abandoned_turn_ended(session)
 
-    def _initialize(self, handler: Any) -> Any:
+    def _wrap_initialize(self, handler: Any) -> Any:
         if handler is None:
             return None
 
         async def initialize(params: Any) -> Any:
             result = await handler(params)
-            self._note(params, result)
+            self._record_handshake(params, result)
             return result
 
         return initialize
 
-    def _note(self, request: Any, response: Any) -> None:
+    def _record_handshake(self, request: Any, response: Any) -> None:
         self.handshake = Handshake(request, response)
-        self.gate = Gate(self._side.needs, response if self._side.peer == "agent" else request).check
+        self.gate = Gate(self._endpoint.needs, response if self._endpoint.peer == "agent" else request).check
 
-    def _tell(self, name: str, why: Exception) -> None:
-        detail = f"The handler {name} raised {named(why)} in a cancelled turn"
-        self._core.tell(Problem(kind=ProblemKind.HANDLER, detail=detail, error=why))
+    def _report_failure(self, name: str, error: Exception) -> None:
+        detail = f"The handler {name} raised {class_name(error)} in a cancelled turn"
+        self._lifecycle.reports.problem(Problem(kind=ProblemKind.HANDLER, detail=detail, error=error))
 
 
 def _session_of(value: Any) -> Any:
-    """Give the session that params or a result name, also as plain JSON."""
+    """Return the session id in params or a result, also if they are plain JSON."""
     return value.get("sessionId") if value.__class__ is dict else getattr(value, "session_id", None)
 
 
-class _Served:
+class _WrappedHandler:
     """A handler some of whose methods are wrapped."""
 
     def __init__(self, handler: object, wrappers: dict[str, Wrapper]) -> None:

@@ -1,25 +1,25 @@
-"""Lines over streams of bytes: what the transports over pipes have in common."""
+"""Messages as lines of a byte stream, as the transports over pipes, terminals and files send and receive them."""
 
 from collections.abc import Callable, Sequence
 
 from ..._rpc.framing import LineSplitter, LineTooLong
-from .received import Received
-from .transport import Flow
+from .flow_control import FlowControl
+from .receive_buffer import ReceiveBuffer
 
 JOINED = 1024 * 1024
-"""Up to this many bytes, messages are copied together for one write."""
+"""Messages of up to this many bytes in total are joined into one write."""
 
 
-class Lines(Received):
-    """The lines that came in and that nobody has taken yet."""
+class LineBuffer(ReceiveBuffer):
+    """Splits a byte stream into lines and buffers the lines until they are received."""
 
     def __init__(self, limit: int | None) -> None:
-        """Start with nothing; `limit` is the greatest length of a line in bytes."""
+        """Start empty. `limit` is the maximum length of a line in bytes."""
         super().__init__()
         self._splitter = LineSplitter(limit)
 
     def feed(self, data: bytes) -> None:
-        """Take bytes of the stream. What is skipped costs nothing and does not count."""
+        """Add the next bytes of the stream. Empty lines and the rest of a line over the limit take no room."""
         if self.is_ended:
             return
         try:
@@ -33,21 +33,21 @@ class Lines(Received):
             self.put(why.lines[done:])
 
     def end(self, why: BaseException | None = None) -> None:
-        """Take note of the stream's end; a last line without an end counts as well."""
+        """End the stream; a last line without a line break is kept as well."""
         last = self._splitter.close()
         if last is not None:
             self.put([last])
         super().end(why)
 
 
-async def write_lines(write: Callable[[bytes], None], flow: Flow, messages: Sequence[bytes]) -> None:
-    """Write messages as lines, in one write where they are small, and wait for the stream to take them."""
+async def write_lines(write: Callable[[bytes], None], flow: FlowControl, messages: Sequence[bytes]) -> None:
+    """Write each message as a line, small ones in one write, and wait until the stream accepts more."""
     flow.check()
     if sum(map(len, messages)) <= JOINED:
         write(b"%b\n" % b"\n".join(messages))
-        await flow.wait()
+        await flow.wait_writable()
         return
     for message in messages:
         write(message)
         write(b"\n")
-        await flow.wait()
+        await flow.wait_writable()

@@ -1,30 +1,31 @@
-"""A transport that stays in memory."""
+"""A pair of transports that are connected in memory."""
 
 from collections.abc import Sequence
 
-from .received import Received
-from .transport import Flow, Transport
+from .flow_control import FlowControl
+from .receive_buffer import ReceiveBuffer
+from .transport import Transport
 
 
-class _Pipe:
-    """One direction of a pair: the messages under way."""
+class _MemoryPipe:
+    """One direction of a pair: the messages that were sent and not received yet."""
 
     __slots__ = ("flow", "received")
 
-    def __init__(self, bound: int) -> None:
-        self.received = Received(bound, overhead=0)
-        self.flow = Flow()
+    def __init__(self, high: int) -> None:
+        self.received = ReceiveBuffer(high, overhead=0)
+        self.flow = FlowControl()
         self.received.pause, self.received.resume = self.flow.pause, self.flow.resume
 
     def close(self) -> None:
         self.received.end()
-        self.flow.lose(BrokenPipeError("The other end is closed"))
+        self.flow.fail(BrokenPipeError("The other end is closed"))
 
 
 class _MemoryEnd:
     """One end of a pair."""
 
-    def __init__(self, incoming: _Pipe, outgoing: _Pipe, limit: int | None) -> None:
+    def __init__(self, incoming: _MemoryPipe, outgoing: _MemoryPipe, limit: int | None) -> None:
         self._in = incoming
         self._out = outgoing
         self._limit = limit
@@ -47,7 +48,7 @@ class _MemoryEnd:
                     pipe.received.put([message])
                 else:
                     pipe.received.put_too_long(limit, message)
-        await pipe.flow.wait()
+        await pipe.flow.wait_writable()
 
     async def close(self) -> None:
         self._in.close()
@@ -55,10 +56,10 @@ class _MemoryEnd:
 
 
 def memory_pair(*, limit: int | None = None, buffer: int = 65536) -> tuple[Transport, Transport]:
-    """Make two transports of one event loop, each of which receives what the other one sends.
+    """Return two transports for one event loop; each receives what the other sends.
 
-    `limit` is the greatest length of a message in bytes, None for no limit; over `buffer` bytes under way a sender
-    waits.
+    `limit` is the maximum length of a message in bytes, None for no limit. While more than `buffer` bytes wait to be
+    received, `send` waits.
     """
-    there, back = _Pipe(buffer), _Pipe(buffer)
+    there, back = _MemoryPipe(buffer), _MemoryPipe(buffer)
     return _MemoryEnd(back, there, limit), _MemoryEnd(there, back, limit)

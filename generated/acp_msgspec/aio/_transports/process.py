@@ -1,4 +1,4 @@
-"""The transport to a peer that is started here, as a process of its own."""
+"""The transport to a peer that this program starts as a child process."""
 
 import asyncio
 import logging
@@ -9,63 +9,65 @@ from contextlib import suppress
 from typing import Any
 
 from ..._types.printable import printable
-from . import platforms
 from .descriptors import is_hung_up
-from .lines import Lines, write_lines
-from .received import HIGH
-from .start import execute
-from .transport import LIMIT, Flow
+from .flow_control import FlowControl
+from .lines import LineBuffer, write_lines
+from .process_tree import ProcessTree, tree_of
+from .receive_buffer import HIGH
+from .start_process import start_program
+from .transport import LIMIT
 
 _LOG = logging.getLogger(__name__.rsplit(".", 2)[0])
 STDIN, STDOUT, STDERR = 0, 1, 2
-TAIL = 64 * 1024
+STDERR_KEPT = 64 * 1024
 """How many bytes of standard error are kept."""
-LAST = 300
-"""How many characters of its last line are told where a process failed."""
-LAST_WORDS = 0.2
-"""How many seconds that line is waited for; what it has started may hold standard error open."""
-LINGER = 1.0
-"""How many seconds of silence after the end of a process end its output, and the other way round."""
+LAST_LINE = 300
+"""How many characters of the last line of standard error are quoted when a process has failed."""
+LAST_LINE_TIMEOUT = 0.2
+"""How many seconds to wait for that line; a child of the process may hold standard error open."""
+SILENCE = 1.0
+"""After the process has ended, this many seconds without output end the stream; an ended stream waits as long for the
+exit status."""
 ROUNDS = 5
-"""After how many times that long the output ends in any case, though others go on to write."""
-PIPE = 1024 * 1024
-"""As much as a pipe holds at most: what a process may have left behind there."""
-STEP = 0.02
+"""After this many times `SILENCE` the stream ends in any case, even if other processes still write to it."""
+PIPE_CAPACITY = 1024 * 1024
+"""The most that a pipe holds, and so the most that an ended process can have left to read."""
+POLL_INTERVAL = 0.02
 
 
-class _Protocol(asyncio.SubprocessProtocol):
-    """Hears from the process."""
+class _ProcessProtocol(asyncio.SubprocessProtocol):
+    """Receives the output of the process and the news of its end."""
 
-    def __init__(self, lines: Lines, on_stderr: Callable[[bytes], object] | None) -> None:
+    def __init__(self, lines: LineBuffer, on_stderr: Callable[[bytes], object] | None) -> None:
         self.lines = lines
-        self.flow = Flow()
-        self.tail = bytearray()
+        self.flow = FlowControl()
+        self.stderr = bytearray()
+        """The end of standard error."""
         self.on_stderr = on_stderr
         self.exited = asyncio.Event()
-        self.told = asyncio.Event()
-        """Standard error has ended."""
-        self.ended = asyncio.Event()
-        """Everything is closed, and the process is gone."""
-        self.tree: platforms.Tree | None = None
-        self._linger: asyncio.TimerHandle | None = None
-        self._heard = 0
-        """How many bytes of output came, since the end of the process once that has come."""
+        self.stderr_ended = asyncio.Event()
+        self.closed = asyncio.Event()
+        """Set once the process has ended and all pipes are closed."""
+        self.tree: ProcessTree | None = None
+        self._silence_timer: asyncio.TimerHandle | None = None
+        self._output_size = 0
+        """Bytes of output so far; starts again when the process ends."""
 
     def connection_made(self, transport: Any) -> None:
-        self.tree = platforms.tree_of(transport.get_pid())
+        self.tree = tree_of(transport.get_pid())
         output = transport.get_pipe_transport(STDOUT)
         self.lines.pause, self.lines.resume = output.pause_reading, output.resume_reading
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == STDOUT:
-            self._heard += len(data)
+            self._output_size += len(data)
             self.lines.feed(data)
-            if self._heard > PIPE and self._linger is not None:
-                self.lines.bound(HIGH)  # the process can have written nothing of what still comes
+            if self._output_size > PIPE_CAPACITY and self._silence_timer is not None:
+                self.lines.set_high(HIGH)  # whatever still comes was written by other processes
             return
-        self.tail += data
-        if len(self.tail) > TAIL:
-            del self.tail[:-TAIL]
+        self.stderr += data
+        if len(self.stderr) > STDERR_KEPT:
+            del self.stderr[:-STDERR_KEPT]
         if self.on_stderr is not None:
             try:
                 self.on_stderr(data)
@@ -77,9 +79,9 @@ class _Protocol(asyncio.SubprocessProtocol):
             self.lines.pause = self.lines.resume = None
             self.lines.end(exc)
         elif fd == STDERR:
-            self.told.set()
+            self.stderr_ended.set()
         elif fd == STDIN:
-            self.flow.lose(exc or BrokenPipeError("The process takes no more input"))
+            self.flow.fail(exc or BrokenPipeError("The process takes no more input"))
 
     def pause_writing(self) -> None:
         self.flow.pause()
@@ -91,43 +93,43 @@ class _Protocol(asyncio.SubprocessProtocol):
         if self.tree is not None:
             self.tree.leader_exited()
         self.exited.set()
-        self._heard = 0
-        # What it has left in the pipe is read whether somebody takes it or not, so that the end behind it shows.
-        self.lines.bound(None)
-        self._wait_for_output(ROUNDS)
+        self._output_size = 0
+        # Read what it has left in the pipe even if nobody receives it, so that the end of the stream is noticed.
+        self.lines.set_high(None)
+        self._await_silence(ROUNDS)
 
-    def _wait_for_output(self, rounds: int) -> None:
-        """Give the rest of the output its time; what the process has started may hold it open, or write for ever."""
-        wait = asyncio.get_running_loop().call_later
-        self._linger = wait(LINGER, self._end_of_wait, self._heard, rounds - 1)
+    def _await_silence(self, rounds: int) -> None:
+        """End the output after some silence: processes started by this one may hold it open, or write for ever."""
+        call_later = asyncio.get_running_loop().call_later
+        self._silence_timer = call_later(SILENCE, self._check_silence, self._output_size, rounds - 1)
 
-    def _end_of_wait(self, heard: int, rounds: int) -> None:
-        # A round reads at least once, so all of them have read what was in the pipe.
-        if rounds and self._heard > heard and not self.lines.is_paused:
-            self._wait_for_output(rounds)
+    def _check_silence(self, size_before: int, rounds: int) -> None:
+        # Each round reads at least once, so the content of the pipe has been read after all of them.
+        if rounds and self._output_size > size_before and not self.lines.is_paused:
+            self._await_silence(rounds)
         else:
             self.lines.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._linger is not None:
-            self._linger.cancel()
+        if self._silence_timer is not None:
+            self._silence_timer.cancel()
         self.lines.end(exc)
-        self.ended.set()
+        self.closed.set()
 
 
 class ProcessTransport:
-    """A transport over the standard input and output of a process, one message on a line; made by `spawn`."""
+    """A transport over the standard input and output of a process, one message per line. Created by `spawn`."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, protocol: _Protocol, grace: float) -> None:
+    def __init__(self, transport: asyncio.SubprocessTransport, protocol: _ProcessProtocol, grace: float) -> None:
         """Take over a process that has just been started."""
         self._transport = transport
         self._protocol = protocol
         self._grace = grace
         self._closing: asyncio.Task[None] | None = None
         self._input: Any = transport.get_pipe_transport(STDIN)
-        self._tree = protocol.tree or platforms.tree_of(transport.get_pid())
+        self._tree = protocol.tree or tree_of(transport.get_pid())
         self.pid = transport.get_pid()
-        """The id of the process, which is that of its group, too."""
+        """The id of the process and of its group."""
 
     @property
     def returncode(self) -> int | None:
@@ -137,17 +139,17 @@ class ProcessTransport:
     @property
     def stderr(self) -> str:
         """The end of what the process wrote to standard error, at most 64 KiB."""
-        return self._protocol.tail.decode("utf-8", errors="replace")
+        return self._protocol.stderr.decode("utf-8", errors="replace")
 
     @property
     def reason(self) -> str | None:
-        """How the process ended, in words, with the last line that a failed one wrote; None while it runs."""
+        """How the process ended; for a failed one with its last line of standard error. None while it runs."""
         status = self.returncode
         if status is None:
             return None
         if status >= 0:
             last = self.stderr.strip().rpartition("\n")[2] if status else ""
-            return f"the process exited with status {status}{f': {printable(last[:LAST])}' if last else ''}"
+            return f"the process exited with status {status}{f': {printable(last[:LAST_LINE])}' if last else ''}"
         try:
             name = signal.Signals(-status).name
         except ValueError:
@@ -156,23 +158,23 @@ class ProcessTransport:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the process has ended, or has closed its output, though something may be left to receive."""
+        """Whether the process has ended or closed its output, though messages may be left to receive."""
         protocol = self._protocol
-        return protocol.exited.is_set() or protocol.lines.is_ended or is_hung_up(self._descriptor())
+        return protocol.exited.is_set() or protocol.lines.is_ended or is_hung_up(self._output_descriptor())
 
-    def _descriptor(self) -> int:
+    def _output_descriptor(self) -> int:
         output = self._transport.get_pipe_transport(STDOUT)
         pipe: Any = None if output is None or output.is_closing() else output.get_extra_info("pipe")
         return -1 if pipe is None else int(pipe.fileno())
 
     async def receive(self) -> Sequence[bytes]:
-        """Give the lines that the process wrote."""
+        """Return the lines that the process wrote."""
         lines = await self._protocol.lines.take()
         if not lines:
-            # For the status to be known with the end, and for what a failed process had to say.
-            await self._wait(self._protocol.exited, LINGER)
+            # So that `reason` has the exit status, and the last line of a failed process.
+            await self._wait(self._protocol.exited, SILENCE)
             if self.returncode:
-                await self._wait(self._protocol.told, LAST_WORDS)
+                await self._wait(self._protocol.stderr_ended, LAST_LINE_TIMEOUT)
         return lines
 
     async def send(self, messages: Sequence[bytes]) -> None:
@@ -180,7 +182,7 @@ class ProcessTransport:
         await write_lines(self._input.write, self._protocol.flow, messages)
 
     async def close(self) -> None:
-        """End the process and its group: its input is closed, then it is asked, then killed, with `grace` between."""
+        """End the process group: close its input, then SIGTERM, then SIGKILL, with `grace` seconds in between."""
         if self._closing is None:
             self._closing = asyncio.get_running_loop().create_task(self._close())
         await asyncio.shield(self._closing)
@@ -188,24 +190,24 @@ class ProcessTransport:
     async def _close(self) -> None:
         protocol = self._protocol
         protocol.lines.end()
-        protocol.flow.lose(BrokenPipeError("The transport is closed"))
+        protocol.flow.fail(BrokenPipeError("The transport is closed"))
         self._input.close()
         if self.returncode is None and not await self._wait(protocol.exited, self._grace):
-            self._tree.ask()
+            self._tree.terminate()
             await self._wait(protocol.exited, self._grace)
         await self._end_tree()
         await self._wait(protocol.exited, self._grace)
         self._transport.close()
-        await self._wait(protocol.ended, self._grace)
+        await self._wait(protocol.closed, self._grace)
 
     async def _end_tree(self) -> None:
-        """Ask what is left of the tree to end, and kill what does not."""
+        """Ask the remaining processes of the tree to end, and kill those that do not."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._grace
         if self.returncode is not None:
-            self._tree.ask()
+            self._tree.terminate()
             while self._tree.is_alive and clock() < deadline:
-                await asyncio.sleep(STEP)
+                await asyncio.sleep(POLL_INTERVAL)
         self._tree.kill()
 
     @staticmethod
@@ -225,26 +227,25 @@ async def spawn(
     on_stderr: Callable[[bytes], object] | None = None,
     grace: float = 2.0,
 ) -> ProcessTransport:
-    """Start a program and give the transport over its standard input and output.
+    """Start a program and return the transport over its standard input and output.
 
-    `env` replaces the whole environment. `limit` is the greatest length of a line in bytes, 64 MiB by default, None for
-    no limit. What the program writes to standard error is always read: the end of it is kept, and `on_stderr` gets all
-    of it as it comes. The process leads a group of its own, and the end of the transport is the end of the group:
-    `close` closes its input, asks it with SIGTERM and kills it with SIGKILL, waiting `grace` seconds after each of the
-    first two.
+    `env` replaces the whole environment. `limit` is the maximum length of a line in bytes, 64 MiB by default, None for
+    no limit. Standard error of the program is always read: its end is kept, and `on_stderr` gets all of it as it comes.
+    The process leads a group of its own, which ends with the transport: `close` closes its input, sends SIGTERM and
+    then SIGKILL, waiting `grace` seconds after each of the first two.
 
-    All that the process wrote before its end is received, however late. What others write who have its output is
-    received until it has been silent for a second, and for five seconds at most; then the stream ends.
+    Everything that the process wrote before its end is received. Output of other processes that share its standard
+    output is received until there is one second of silence, for five seconds at most; then the stream ends.
 
-    On Windows the program is looked up on the PATH with the extensions of PATHEXT, so that `npx` finds `npx.cmd`, and
-    the group is a job, which is asked with CTRL_BREAK.
+    On Windows the program is looked up on the PATH with the extensions of PATHEXT, so that `npx` finds `npx.cmd`. The
+    group is a job there, and CTRL_BREAK takes the place of SIGTERM.
 
-    Raises `OSError` where the program cannot be started, and `ValueError` for a command that is empty or a text, and
+    Raises `OSError` if the program cannot be started, and `ValueError` for a command that is empty or a string, and
     for an argument that a batch file of Windows cannot be given.
     """
     if not command or isinstance(command, str):
         raise ValueError("The command must be a list: the program and its arguments")
-    lines = Lines(limit)
+    lines = LineBuffer(limit)
     parts = [os.fspath(part) for part in command]
-    transport, protocol = await execute(lambda: _Protocol(lines, on_stderr), parts, env=env, cwd=cwd)
+    transport, protocol = await start_program(lambda: _ProcessProtocol(lines, on_stderr), parts, env=env, cwd=cwd)
     return ProcessTransport(transport, protocol, grace)

@@ -1,0 +1,42 @@
+"""Checks what a handler returns against the result type of its method, before it is sent."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Raw, ValidationError
+
+from ..._codec import decode_strict
+from ..._decode.classes import expected, instance_check, why_invalid
+from ..._validate import validate
+
+
+class ResultMismatch(TypeError):
+    """A handler returned something that is not a result of its method."""
+
+
+def result_check(kind: Any, *, validates: bool) -> Callable[[Any], str | None]:
+    """Make a function that says why a value is not of a type, judging by its class, and by its content if `validates`.
+
+    The function returns None for a value that is.
+    """
+    fits = instance_check(kind)
+
+    def mismatch(value: Any) -> str | None:
+        problem = None
+        if value.__class__ is not kind and not fits(value):
+            problem = expected(kind, value) if value is None else why_invalid(kind, value)
+        return _why_invalid_content(kind, value) if validates and problem is None else problem
+
+    return mismatch
+
+
+def accept_anything(_: Any) -> None:
+    """Accept any result, for a method whose results the schema does not describe."""
+
+
+def _why_invalid_content(kind: Any, value: Any) -> str | None:
+    try:
+        validate(decode_strict(bytes(value), type=kind) if isinstance(value, Raw) else value, type=kind)
+    except (ValidationError, ValueError) as error:
+        return str(error)
+    return None

@@ -1,0 +1,5 @@
+"""Errors of the file service."""
+
+
+class FileRefused(ValueError):
+    """A path or a file that is not served; the text says why."""
