@@ -1,6 +1,6 @@
 """What waits in the inbox."""
 
-from typing import Any
+from typing import Any, final
 
 from msgspec import Struct
 
@@ -9,6 +9,7 @@ from .endpoint import Handler
 from .pending_request import PendingRequest
 
 
+@final
 class Notification(Struct, frozen=True, eq=False, gc=False):
     """A notification of the peer that is to be handled."""
 
@@ -16,12 +17,14 @@ class Notification(Struct, frozen=True, eq=False, gc=False):
     params: Any
 
 
+@final
 class RequestStart(Struct, frozen=True, eq=False):
     """A request of the peer whose task is to be started; it runs on beside the items that follow."""
 
     request: PendingRequest
 
 
+@final
 class Delivery(Struct, frozen=True, eq=False):
     """An answer that waits until the notifications before it are handled."""
 

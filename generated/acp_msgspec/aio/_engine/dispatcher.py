@@ -62,7 +62,7 @@ class Dispatcher:
                 unreadable.count()
                 continue
             try:
-                message = decode(data, method_of=method_of, unknown=unknown, on_skip=on_skip)
+                message = decode(data, method_of, unknown, on_skip)
             except MessageError as error:
                 if is_batch(data):
                     await self._dispatch_batch(data)
@@ -79,7 +79,7 @@ class Dispatcher:
             if handler is not None:
                 put(Notification(handler, message.params))
             else:
-                await self._dispatch(message, None, data, Line(data))
+                await self._dispatch(message, None, data)
 
     def start_handling(self) -> None:
         """Have the inbox handle what was dispatched.
@@ -141,8 +141,11 @@ class Dispatcher:
         self._lifecycle.reports.problem(Problem(kind=ProblemKind.HOOK, detail=detail, error=error))
         return without_listener(decode)
 
-    async def _dispatch(self, message: Any, batch: BatchReply | None, text: bytes, line: Line) -> None:
-        """Dispatch everything except protocol notifications that have a handler; `text` is the message's own."""
+    async def _dispatch(self, message: Any, batch: BatchReply | None, text: bytes, line: Line | None = None) -> None:
+        """Dispatch everything except protocol notifications that have a handler.
+
+        `text` is that of the message, and `line` the batch that contains it, if any.
+        """
         endpoint, lifecycle = self._endpoint, self._lifecycle
         envelope = message.__class__
         if envelope is endpoint.response:
@@ -152,11 +155,11 @@ class Dispatcher:
         elif envelope is endpoint.cancel:
             lifecycle.requests.cancel(message.params.request_id)
         elif envelope in endpoint.requests:
-            if not self._is_response(message, line):
+            if not self._is_response(message, text, line):
                 handler = self._handlers.requests.get(envelope)
                 await self._dispatch_request(message.id, message.method, handler, message.params, batch, weight(text))
         elif envelope is endpoint.extension_request:
-            if not self._is_response(message, line):
+            if not self._is_response(message, text, line):
                 hook = self._handlers.extension_request
                 await self._dispatch_to_hook(message.id, message.method, hook, message.params, batch, len(text))
         elif envelope is endpoint.extension_notification and self._handlers.extension_notification is not None:
@@ -203,12 +206,12 @@ class Dispatcher:
                 return self._handlers.requests.get(envelope)
         return None
 
-    def _is_response(self, message: Any, line: Line) -> bool:
+    def _is_response(self, message: Any, text: bytes, line: Line | None) -> bool:
         """Whether a message decoded as a request also has a result and the id of a call; a pending call then fails."""
         calls = self._lifecycle.calls
         call = calls.get(message.id)
         is_known = call is not None or calls.find_similar(message.id) is not None or calls.is_abandoned(message.id)
-        if not is_known or message.id not in line.response_ids():
+        if not is_known or message.id not in (line or Line(text)).response_ids():
             return False
         if call is not None:
             problem = "A response that names a method"

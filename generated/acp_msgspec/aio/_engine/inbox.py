@@ -191,49 +191,49 @@ class Inbox:
     async def run(self) -> None:
         """Handle items until cancelled."""
         try:
-            while not self._stopping:
-                await self._handle_all()
-                self.handler_run = self._bytes = self._awaited = 0
-                self._release()
-                self._release_drained()
-                if not self._stopping:  # or else a handler has swallowed its cancellation
-                    self._wake = asyncio.get_running_loop().create_future()
-                    await self._wake
+            await self._handle_items()
         finally:
             self._is_over = True
             self.handler_run = self._awaited = 0
             self._release()
             self._release_drained()
 
-    async def _handle_all(self) -> None:
-        """Handle items until the queue is empty."""
+    async def _handle_items(self) -> None:
+        loop = asyncio.get_running_loop()
         queue, half = self._queue, self._bound // 2
-        while queue:
-            if self.is_settling:
-                await self._settle()
-            item = queue.popleft()
-            self.handler_run = next(_RUNS)
-            HANDLER_RUN.set(self.handler_run)
-            self._awaited = 0
-            try:
-                match item:
-                    case Notification():
+        while not self._stopping:
+            while queue:
+                if self.is_settling:
+                    await self._settle()
+                item = queue.popleft()
+                self.handler_run = next(_RUNS)
+                HANDLER_RUN.set(self.handler_run)
+                self._awaited = 0
+                try:
+                    # Comparing classes takes a third of the time of a class pattern, which asks msgspec's metaclass.
+                    if type(item) is Notification:
                         awaitable = item.handler(item.params)
                         if awaitable is not None:
                             await awaitable
-                    case RequestStart():
+                    elif type(item) is RequestStart:
                         await self._start_request(item.request)
-                    case Delivery():
+                    else:
                         item.call.complete(item.outcome)
                         self.is_settling = True
-            except BaseException as error:
-                if self._is_end(error):
-                    raise
-                self._on_failure(item, error)
-                if isinstance(error, LOOP_EXITS):
-                    raise
-            if self._room is not None and len(queue) <= half and self._bytes <= MAX_BYTES:
-                self._release()
+                except BaseException as error:
+                    if self._is_end(error):
+                        raise
+                    self._on_failure(item, error)
+                    if isinstance(error, LOOP_EXITS):
+                        raise
+                if self._room is not None and len(queue) <= half and self._bytes <= MAX_BYTES:
+                    self._release()
+            self.handler_run = self._bytes = self._awaited = 0
+            self._release()
+            self._release_drained()
+            if not self._stopping:  # or else a handler has swallowed its cancellation
+                self._wake = loop.create_future()
+                await self._wake
 
     async def _settle(self) -> None:
         """Let those who await a delivered answer see it before what came behind it is handled."""
