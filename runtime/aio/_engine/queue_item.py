@@ -1,20 +1,27 @@
 """What waits in the inbox."""
 
-from typing import Any, final
+from typing import Any, Protocol, final
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from .call import Call
-from .endpoint import Handler
+from .endpoint import Hook
 from .pending_request import PendingRequest
 
 
-@final
-class Notification(Struct, frozen=True, eq=False, gc=False):
-    """A notification of the peer that is to be handled."""
+class Notification(Protocol):
+    """A notification of the schema: its envelope waits as it was decoded, as another object for each is measurable."""
 
-    handler: Handler
     params: Any
+
+
+@final
+class HookNotification(Struct, frozen=True, eq=False):
+    """A notification of a method outside the schema."""
+
+    hook: Hook
+    method: str
+    params: Raw
 
 
 @final
@@ -33,4 +40,4 @@ class Delivery(Struct, frozen=True, eq=False):
     """The result, or an exception."""
 
 
-QueueItem = Notification | RequestStart | Delivery
+QueueItem = Notification | HookNotification | RequestStart | Delivery

@@ -19,7 +19,7 @@ from .lifecycle import Lifecycle
 from .pending_request import PendingRequest
 from .problems import Problem, ProblemKind
 from .protocol_version import INITIALIZE, other_version
-from .queue_item import Notification, RequestStart
+from .queue_item import HookNotification, RequestStart
 from .reports import class_name
 from .result_check import accept_anything, result_check
 from .unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
@@ -56,7 +56,7 @@ class Dispatcher:
         decode, unreadable = self._endpoint.decode, self.unreadable
         options = self._decode_options
         method_of, unknown, on_skip = options["method_of"], options["unknown"], options["on_skip"]
-        handler_of, put = self._handlers.notifications.get, self._lifecycle.inbox.put
+        notifications, put = self._handlers.notifications, self._lifecycle.inbox.put
         for data in messages:
             if unreadable.reports_left <= 0 and len(data) < SHORTEST:
                 unreadable.count()
@@ -75,9 +75,8 @@ class Dispatcher:
                 message = await self._decode_again(error, data)
                 if message is None:
                     continue
-            handler = handler_of(message.__class__)
-            if handler is not None:
-                put(Notification(handler, message.params))
+            if message.__class__ in notifications:
+                put(message)
             else:
                 await self._dispatch(message, None, data)
 
@@ -118,11 +117,10 @@ class Dispatcher:
         lifecycle, line = self._lifecycle, Line(data)
         reply = BatchReply(lifecycle.outbox)
         for part, text in zip(parts, texts_of(data, parts), strict=False):
-            handler = self._handlers.notifications.get(part.__class__)
             if isinstance(part, MessageError):
                 await self._decode_failed(part, b"" if part.part is None else bytes(part.part), reply, data)
-            elif handler is not None:
-                lifecycle.inbox.put(Notification(handler, part.params))
+            elif part.__class__ in self._handlers.notifications:
+                lifecycle.inbox.put(part)
             else:
                 await self._dispatch(part, reply, text, line)
         reply.finish_one()
@@ -164,7 +162,7 @@ class Dispatcher:
                 await self._dispatch_to_hook(message.id, message.method, hook, message.params, batch, len(text))
         elif envelope is endpoint.extension_notification and self._handlers.extension_notification is not None:
             hook = self._handlers.extension_notification
-            lifecycle.inbox.put(Notification(partial(hook, message.method), _raw(message.params)))
+            lifecycle.inbox.put(HookNotification(hook, message.method, _raw(message.params)))
 
     async def _dispatch_to_hook(
         self, request_id: Any, method: str, hook: Hook | None, params: Any, batch: BatchReply | None, size: int
@@ -196,7 +194,7 @@ class Dispatcher:
                 await self._dispatch_to_hook(error.id, error.method, request_hook, params, batch, len(data))
                 return
             if error.reply is None and hook is not None:
-                self._lifecycle.inbox.put(Notification(partial(hook, error.method), _raw(params)))
+                self._lifecycle.inbox.put(HookNotification(hook, error.method, _raw(params)))
                 return
         self.unreadable.failed(error, batch, data, line)
 
