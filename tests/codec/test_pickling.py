@@ -101,6 +101,7 @@ EXAMPLES: list[BaseException] = [
     importlib.import_module("acp_msgspec.aio._engine.requests").ResultMismatch("m"),
     importlib.import_module("acp_msgspec.aio._engine.backpressure").StuckError("m"),
     aio.ConnectionClosed("m", -9),
+    importlib.import_module("acp_msgspec.aio._engine.backpressure").StuckError("m"),
     aio.UnsupportedVersion(7, (1, 2)),
     aio.NotAdvertised("session/load", "loadSession", "part"),
     OwnClosed(1, second="b"),

@@ -133,7 +133,7 @@ class Connection(Generic[H]):
         if self._lifecycle.is_started:
             raise RuntimeError("A connection starts once only")
         handlers = handler_table(self._rules.handler, self.side)
-        self._lifecycle.start(Reader(self._lifecycle, self.side, handlers).run())
+        self._lifecycle.start(Reader(self._lifecycle, self.side, handlers).run(), handlers.notifications)
 
     async def serve(self) -> None:
         """Start, and return once the peer has closed the connection."""

@@ -82,7 +82,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """One end of a connection in one schema: how it decodes the peer's messages, and which coroutine handles which."""
 
     decode: Callable[..., Any]
-    """Decodes one message of the peer."""
+    """Decodes one message of the peer, given the text and, by place or name, `method_of`, `unknown` and `on_skip`."""
     decode_batch: Callable[..., list[Any]]
     """Decodes a batch: an array of messages."""
     requests: dict[type[Any], str]

@@ -1,7 +1,7 @@
 """The life of a connection: its parts are made, its tasks start, and everything is brought to an end."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from threading import get_ident
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from ..._types.printable import printable
 from .._transports.transport import Transport
 from .calls import Calls
+from .endpoint import Handler
 from .inbox import Inbox
 from .options import Options
 from .outbox import Outbox
@@ -36,7 +37,7 @@ class Lifecycle:
         self.outbox = Outbox(transport, None if options.on_message is None else self._trace_out)
         self.writer = Writer(self.reports.problem)
         self.requests = Requests(self.outbox, self.writer, options.max_requests, self.reports.request_failed)
-        self.inbox = Inbox(options.max_notifications, self.requests.start_and_wait, self.reports.item_failed)
+        self.inbox = Inbox(options.max_notifications, self.requests.start_and_wait, self.reports.notification_failed)
         self.calls = Calls(self.inbox)
         self.loop: asyncio.AbstractEventLoop | None = None
         """The event loop that the connection belongs to, once it was started."""
@@ -58,11 +59,11 @@ class Lifecycle:
         """Have a coroutine function awaited at the end of the connection; problems call it by this name."""
         self._at_end.append((name, hook))
 
-    def start(self, reader: Coroutine[Any, Any, str]) -> None:
+    def start(self, reader: Coroutine[Any, Any, str], notification_handlers: Mapping[type[Any], Handler]) -> None:
         """Start the tasks; the reader returns the reason why the stream has ended."""
         self.loop, self.thread = asyncio.get_running_loop(), get_ident()
         create = self.loop.create_task
-        self._tasks = [create(reader), create(self.outbox.run()), create(self.inbox.run())]
+        self._tasks = [create(reader), create(self.outbox.run()), create(self.inbox.run(notification_handlers))]
         for task in self._tasks:
             task.add_done_callback(self._task_ended)
 

@@ -1,27 +1,37 @@
 """What waits in the inbox."""
 
-from typing import Any
+from typing import Any, Protocol, final
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from .call import Call
-from .endpoint import Handler
+from .endpoint import Hook
 from .pending_request import PendingRequest
 
 
-class Notification(Struct, frozen=True, eq=False, gc=False):
-    """A notification of the peer that is to be handled."""
+class Notification(Protocol):
+    """A notification of the schema: its envelope waits as it was decoded, as another object for each is measurable."""
 
-    handler: Handler
     params: Any
 
 
+@final
+class HookNotification(Struct, frozen=True, eq=False):
+    """A notification of a method outside the schema."""
+
+    hook: Hook
+    method: str
+    params: Raw
+
+
+@final
 class RequestStart(Struct, frozen=True, eq=False):
     """A request of the peer whose task is to be started; it runs on beside the items that follow."""
 
     request: PendingRequest
 
 
+@final
 class Delivery(Struct, frozen=True, eq=False):
     """An answer that waits until the notifications before it are handled."""
 
@@ -30,4 +40,4 @@ class Delivery(Struct, frozen=True, eq=False):
     """The result, or an exception."""
 
 
-QueueItem = Notification | RequestStart | Delivery
+QueueItem = Notification | HookNotification | RequestStart | Delivery

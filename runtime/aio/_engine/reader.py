@@ -54,7 +54,8 @@ class Reader:
         else:
             await self._dispatch_in_parts(messages)
         inbox.count_bytes(total_weight(messages))
-        self._backpressure.count(messages)
+        if self._backpressure.peer_is_gone:
+            self._backpressure.count(messages)
         self._dispatcher.start_handling()
         if inbox.is_full:
             await self._backpressure.wait_for_inbox()

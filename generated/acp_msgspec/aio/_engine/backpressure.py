@@ -30,13 +30,13 @@ class Backpressure:
     def __init__(self, lifecycle: Lifecycle) -> None:
         """Watch the inbox and the outbox of a connection."""
         self._lifecycle = lifecycle
-        self._peer_is_gone = False
+        self.peer_is_gone = False
+        """Whether the peer was found to be gone, though the stream has not ended."""
         self._left_behind = MAX_LEFT_BEHIND
 
     def count(self, messages: Sequence[bytes]) -> None:
         """Count what was read from a peer that is gone."""
-        if self._peer_is_gone:
-            self._left_behind -= sum(map(len, messages))
+        self._left_behind -= sum(map(len, messages))
 
     async def wait_for_outbox(self) -> None:
         """Wait until the peer takes the refusals that the reader has sent, if there are too many."""
@@ -68,15 +68,15 @@ class Backpressure:
         lifecycle = self._lifecycle
         clock = asyncio.get_running_loop().time
         run, since = lifecycle.inbox.handler_run, clock()
-        while not self._peer_is_gone or self._left_behind <= 0:
+        while not self.peer_is_gone or self._left_behind <= 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_INTERVAL):
                     await room()
                     return True
-            self._peer_is_gone = bool(getattr(lifecycle.transport, "is_gone", False))
+            self.peer_is_gone = bool(getattr(lifecycle.transport, "is_gone", False))
             if lifecycle.inbox.handler_run != run:
                 run, since = lifecycle.inbox.handler_run, clock()
-            elif self._peer_is_gone and self._left_behind <= 0 and clock() - since >= lifecycle.options.grace:
+            elif self.peer_is_gone and self._left_behind <= 0 and clock() - since >= lifecycle.options.grace:
                 raise StuckError
         return False
 

@@ -19,7 +19,7 @@ from .lifecycle import Lifecycle
 from .pending_request import PendingRequest
 from .problems import Problem, ProblemKind
 from .protocol_version import INITIALIZE, other_version
-from .queue_item import Notification, RequestStart
+from .queue_item import HookNotification, RequestStart
 from .reports import class_name
 from .result_check import accept_anything, result_check
 from .unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
@@ -56,13 +56,13 @@ class Dispatcher:
         decode, unreadable = self._endpoint.decode, self.unreadable
         options = self._decode_options
         method_of, unknown, on_skip = options["method_of"], options["unknown"], options["on_skip"]
-        handler_of, put = self._handlers.notifications.get, self._lifecycle.inbox.put
+        notifications, put = self._handlers.notifications, self._lifecycle.inbox.put
         for data in messages:
             if unreadable.reports_left <= 0 and len(data) < SHORTEST:
                 unreadable.count()
                 continue
             try:
-                message = decode(data, method_of=method_of, unknown=unknown, on_skip=on_skip)
+                message = decode(data, method_of, unknown, on_skip)
             except MessageError as error:
                 if is_batch(data):
                     await self._dispatch_batch(data)
@@ -75,11 +75,10 @@ class Dispatcher:
                 message = await self._decode_again(error, data)
                 if message is None:
                     continue
-            handler = handler_of(message.__class__)
-            if handler is not None:
-                put(Notification(handler, message.params))
+            if message.__class__ in notifications:
+                put(message)
             else:
-                await self._dispatch(message, None, data, Line(data))
+                await self._dispatch(message, None, data)
 
     def start_handling(self) -> None:
         """Have the inbox handle what was dispatched.
@@ -118,11 +117,10 @@ class Dispatcher:
         lifecycle, line = self._lifecycle, Line(data)
         reply = BatchReply(lifecycle.outbox)
         for part, text in zip(parts, texts_of(data, parts), strict=False):
-            handler = self._handlers.notifications.get(part.__class__)
             if isinstance(part, MessageError):
                 await self._decode_failed(part, b"" if part.part is None else bytes(part.part), reply, data)
-            elif handler is not None:
-                lifecycle.inbox.put(Notification(handler, part.params))
+            elif part.__class__ in self._handlers.notifications:
+                lifecycle.inbox.put(part)
             else:
                 await self._dispatch(part, reply, text, line)
         reply.finish_one()
@@ -141,8 +139,11 @@ class Dispatcher:
         self._lifecycle.reports.problem(Problem(kind=ProblemKind.HOOK, detail=detail, error=error))
         return without_listener(decode)
 
-    async def _dispatch(self, message: Any, batch: BatchReply | None, text: bytes, line: Line) -> None:
-        """Dispatch everything except protocol notifications that have a handler; `text` is the message's own."""
+    async def _dispatch(self, message: Any, batch: BatchReply | None, text: bytes, line: Line | None = None) -> None:
+        """Dispatch everything except protocol notifications that have a handler.
+
+        `text` is that of the message, and `line` the batch that contains it, if any.
+        """
         endpoint, lifecycle = self._endpoint, self._lifecycle
         envelope = message.__class__
         if envelope is endpoint.response:
@@ -152,16 +153,16 @@ class Dispatcher:
         elif envelope is endpoint.cancel:
             lifecycle.requests.cancel(message.params.request_id)
         elif envelope in endpoint.requests:
-            if not self._is_response(message, line):
+            if not self._is_response(message, text, line):
                 handler = self._handlers.requests.get(envelope)
                 await self._dispatch_request(message.id, message.method, handler, message.params, batch, weight(text))
         elif envelope is endpoint.extension_request:
-            if not self._is_response(message, line):
+            if not self._is_response(message, text, line):
                 hook = self._handlers.extension_request
                 await self._dispatch_to_hook(message.id, message.method, hook, message.params, batch, len(text))
         elif envelope is endpoint.extension_notification and self._handlers.extension_notification is not None:
             hook = self._handlers.extension_notification
-            lifecycle.inbox.put(Notification(partial(hook, message.method), _raw(message.params)))
+            lifecycle.inbox.put(HookNotification(hook, message.method, _raw(message.params)))
 
     async def _dispatch_to_hook(
         self, request_id: Any, method: str, hook: Hook | None, params: Any, batch: BatchReply | None, size: int
@@ -193,7 +194,7 @@ class Dispatcher:
                 await self._dispatch_to_hook(error.id, error.method, request_hook, params, batch, len(data))
                 return
             if error.reply is None and hook is not None:
-                self._lifecycle.inbox.put(Notification(partial(hook, error.method), _raw(params)))
+                self._lifecycle.inbox.put(HookNotification(hook, error.method, _raw(params)))
                 return
         self.unreadable.failed(error, batch, data, line)
 
@@ -203,12 +204,12 @@ class Dispatcher:
                 return self._handlers.requests.get(envelope)
         return None
 
-    def _is_response(self, message: Any, line: Line) -> bool:
+    def _is_response(self, message: Any, text: bytes, line: Line | None) -> bool:
         """Whether a message decoded as a request also has a result and the id of a call; a pending call then fails."""
         calls = self._lifecycle.calls
         call = calls.get(message.id)
         is_known = call is not None or calls.find_similar(message.id) is not None or calls.is_abandoned(message.id)
-        if not is_known or message.id not in line.response_ids():
+        if not is_known or message.id not in (line or Line(text)).response_ids():
             return False
         if call is not None:
             problem = "A response that names a method"

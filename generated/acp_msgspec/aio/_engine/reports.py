@@ -10,11 +10,11 @@ from msgspec import structs
 from ..._decode.report import OnSkip
 from ..._rpc.errors import InternalError
 from ..._types.printable import printable
+from .endpoint import Handler, Hook
 from .inbox import LOOP_EXITS
 from .options import Direction, Options
 from .pending_request import PendingRequest
 from .problems import ConnectionClosed, Problem, ProblemKind
-from .queue_item import Notification, QueueItem
 from .result_check import ResultMismatch
 
 _LOG = logging.getLogger(__name__.rsplit(".", 2)[0])
@@ -75,12 +75,9 @@ class Reports:
         hook = self._options.on_skip
         return None if hook is None else partial(self.run_hook, "on_skip", hook)
 
-    def item_failed(self, item: QueueItem, error: BaseException) -> None:
+    def notification_failed(self, handler: Handler | Hook | None, error: BaseException) -> None:
         """Report that the handler of a notification raised."""
-        handler = item.handler if isinstance(item, Notification) else None
-        # For a method outside the schema, a hook is called with the method as its first argument.
-        hook = handler.func if isinstance(handler, partial) else handler
-        name = getattr(hook, "__name__", "of a notification")
+        name = getattr(handler, "__name__", "of a notification")
         detail = f"The handler {name} raised {class_name(error)}"
         self.problem(Problem(kind=ProblemKind.HANDLER, detail=detail, error=error))
 
