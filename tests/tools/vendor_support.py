@@ -18,7 +18,7 @@ import pytest
 from tests.support import ROOT
 
 CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
-VENDOR: Any = importlib.import_module("acp_msgspec.tools.vendor")
+VENDOR: Any = importlib.import_module("acp_msgspec.tools.vendor.command")
 ABOUT: Any = importlib.import_module("acp_msgspec._about")
 LABELS = list(ABOUT.SCHEMA_VERSIONS)
 

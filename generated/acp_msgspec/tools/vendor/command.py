@@ -18,14 +18,14 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from .._about import SCHEMA_VERSIONS, UPSTREAM_COMMIT, __version__
+from ..._about import SCHEMA_VERSIONS, UPSTREAM_COMMIT, __version__
 
 ORIGIN = "acp_msgspec"
 LICENCE = "Apache-2.0"
 RECORD = "VENDORED.json"
 VERSION = __version__
 
-_HERE = Path(__file__).resolve().parent.parent
+_HERE = Path(__file__).resolve().parent.parent.parent
 RELEASES: dict[str, str] = {k: v for k, v in SCHEMA_VERSIONS.items() if (_HERE / k / "__init__.py").is_file()}
 """The upstream schema release of each module that is here: a vendored copy may hold some of them only."""
 
