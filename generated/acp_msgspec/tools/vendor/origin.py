@@ -13,6 +13,11 @@ from .parts import PARTS
 from .record import RECORD, Record, digest, read_record
 
 LICENCE = "Apache-2.0"
+_UNTOUCHED = """\
+# flake8: noqa
+# fmt: off
+"""
+"""Linters (ruff, too) and formatters skip the file; formatted by a project's own rules, it would count as edited."""
 _NOTICE = f"SPDX-License-Identifier: {LICENCE}\n\nThe full text: https://www.apache.org/licenses/LICENSE-2.0\n"
 
 
@@ -25,7 +30,7 @@ class Origin(Struct, frozen=True):
 
     @property
     def header(self) -> str:
-        """The first lines of each file of a copy."""
+        """The first lines of every file of a copy."""
         return f"""\
 # SPDX-License-Identifier: {LICENCE}
 # Vendored from {package.NAME} {self.version}, upstream commit {self.upstream_commit or "unknown"}; see LICENSE.
@@ -57,8 +62,9 @@ def with_header(origin: Origin, path: str, data: bytes) -> bytes:
 
 
 def _headers(origin: Origin) -> dict[str, bytes]:
-    script, sheet = origin.header.encode(), f"/*\n{origin.header}*/\n".encode()
-    return {".py": script, ".css": sheet, ".js": sheet}
+    comment = f"/*\n{origin.header}*/\n"
+    headers = {".py": origin.header + _UNTOUCHED, ".css": comment, ".js": comment}
+    return {suffix: header.encode() for suffix, header in headers.items()}
 
 
 def _original_files(origin: Origin) -> dict[str, bytes]:
