@@ -36,7 +36,7 @@ def make_copy(origin: Origin, only: Sequence[str] | None, parts: Sequence[str] |
     inits = ["__init__.py", *(f"{label}/__init__.py" for label in labels)]
     selected = select(files, wanted, inits)
     copied = {path: data for path, data in files.items() if path in selected}
-    for path in inits if len(selected) < len(files) else ():
+    for path in selected.intersection(inits) if len(selected) < len(files) else ():
         text = reduced(path, files[path], files, selected)
         if text is not None:
             copied[path] = with_header(origin, path, text)

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from .imports import Import, targets
+from .imports import Import, parse, targets
 
 
 class Exported(NamedTuple):
@@ -32,7 +32,7 @@ class Exports(NamedTuple):
 
 def reduced(path: str, source: bytes, files: Collection[str], selected: set[str]) -> bytes | None:
     """Return an `__init__` with only those imports that are of selected files; None if it has no others."""
-    exports = read_exports(source)
+    exports = read_exports(path, source)
     kept = [i for i in exports.imports if not selected.isdisjoint(_targets(path, i, files))]
     if len(kept) == len(exports.imports):
         return None
@@ -44,9 +44,9 @@ def reduced(path: str, source: bytes, files: Collection[str], selected: set[str]
     return written(Exports(exports.docstring, kept, public, renamed))
 
 
-def read_exports(source: bytes) -> Exports:
+def read_exports(path: str, source: bytes) -> Exports:
     """Read an `__init__`."""
-    tree = ast.parse(source)
+    tree = parse(path, source)
     imports: list[Exported] = []
     tables: dict[str, ast.expr] = {}
     for node in tree.body:

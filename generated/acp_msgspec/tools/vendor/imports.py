@@ -9,6 +9,8 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from .errors import VendorError
+
 
 class Import(NamedTuple):
     """A relative import: `from ..a.b import c` has level 2, module "a.b" and names ("c",)."""
@@ -18,10 +20,18 @@ class Import(NamedTuple):
     names: tuple[str, ...]
 
 
+def parse(path: str, source: bytes) -> ast.Module:
+    """Parse a file of the package; raise `VendorError` if it is damaged."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        raise VendorError(f"{path}: this file of the package is not valid Python (hint: install it again)") from None
+
+
 @cache
-def imports_of(source: bytes) -> tuple[Import, ...]:
+def imports_of(path: str, source: bytes) -> tuple[Import, ...]:
     """List the relative imports of a file, wherever they are in it."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.level]
+    nodes = [node for node in ast.walk(parse(path, source)) if isinstance(node, ast.ImportFrom) and node.level]
     return tuple(Import(n.level, n.module or "", tuple(alias.name for alias in n.names)) for n in nodes)
 
 
@@ -38,7 +48,7 @@ def closure(files: Mapping[str, bytes], roots: Collection[str], not_followed: Co
             found.add(path)
             waiting += _around(path, files)
             if path.endswith(".py") and path not in not_followed:
-                waiting += [target for i in imports_of(files[path]) for target in targets(path, i, files)]
+                waiting += [target for i in imports_of(path, files[path]) for target in targets(path, i, files)]
     return found
 
 
