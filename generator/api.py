@@ -1,11 +1,11 @@
-"""The public names: written down with what each stands for, so that none vanishes unnoticed.
+"""The public names: each is recorded with the part of the schema that it stands for, so that none vanishes unnoticed.
 
-A name may go when what it stands for goes. While upstream still has the definition, variant, property or value, its
-name must stay, unless `[label.renamed]` in the overrides says what it is called now.
+A name may be removed together with its definition, variant, property or value. As long as upstream has that part of the
+schema, its name must stay, or `[label.renamed]` in the overrides must say the new name.
 
-The coroutines of the ends in `aio` are not listed, nor are the members of `AgentMethod`: they bear upstream's own keys
-for the methods, and follow them. A class that lives on under its old name stays right; a second coroutine for one
-method would be a second thing to override.
+The coroutines of the endpoints in `aio` and the members of `AgentMethod` and `ClientMethod` are not recorded: they
+follow upstream's own keys for the methods. A class can keep its old name as an alias, but a second coroutine for the
+same method would be a second thing to override.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ HEAD = "# Every public name and what it stands for in the schema. Written by `py
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One public name, dotted from its module's label, and the part of the schema that it stands for."""
+    """One public name, relative to its module, and the part of the schema that it stands for."""
 
     name: str
     stands_for: str
 
 
 def entries_of(module: Module, overrides: Overrides) -> list[Entry]:
-    """List the names of one module; a class that carries its union's tag stands for its variant, too."""
+    """List the names of one module; a class with its union's tag also stands for the variant."""
     found: list[Entry] = []
     for definition in module.definitions:
         name = definition.name
@@ -54,7 +54,7 @@ def entries_of(module: Module, overrides: Overrides) -> list[Entry]:
 
 
 def check_names(label: str, entries: list[Entry], before: list[Entry], overrides: Overrides) -> None:
-    """Refuse names that are gone while what they stood for is still there, and renamings that rename nothing."""
+    """Refuse removed names whose part of the schema still exists, and `renamed` entries that do not apply."""
     own = {e.name for e in entries if not e.stands_for.startswith(FORMERLY)}
     for old, new in overrides.renamed.items():
         problem = ""
@@ -74,20 +74,20 @@ def check_names(label: str, entries: list[Entry], before: list[Entry], overrides
 
 
 def lost_names(entries: list[Entry], before: list[Entry]) -> list[tuple[Entry, str]]:
-    """Find the names that are gone while what they stood for is still there, and under which name it is."""
+    """Find the removed names whose part of the schema still exists, each with its new name."""
     names = {e.name for e in entries}
     present = {e.stands_for: e.name for e in entries if not e.stands_for.startswith(FORMERLY)}
     return [(e, present[e.stands_for]) for e in before if e.name not in names and e.stands_for in present]
 
 
 def to_text(entries: dict[str, list[Entry]]) -> str:
-    """Write the list as it is stored."""
+    """Return the list as it is stored."""
     lines = [f"{label}.{e.name}\t{e.stands_for}\n" for label, found in entries.items() for e in found]
     return HEAD + "".join(lines)
 
 
 def from_text(text: str, label: str) -> list[Entry]:
-    """Read the stored names of one module; lines that are none are left aside, as the list is written anew."""
+    """Read the stored names of one module; invalid lines are ignored, since each run rewrites the list."""
     found: list[Entry] = []
     for line in text.splitlines():
         name, _, stands_for = line.partition("\t")

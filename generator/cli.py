@@ -26,8 +26,8 @@ from generator.prove import prove_importable
 from generator.source import ROOT, load_pinned
 from generator.write import compare_or_write
 
-SHOWN = 20
-"""How many places without a docstring are named for each schema."""
+MAX_UNDOCUMENTED = 20
+"""How many places without a docstring are printed for each schema."""
 
 app = typer.Typer(
     help="Generate the package acp_msgspec from the Agent Client Protocol's JSON Schema.",
@@ -39,16 +39,16 @@ app = typer.Typer(
 
 @app.callback()
 def _root() -> None:
-    """Keep the commands named even while there are few."""
+    """Make typer keep command names even if there is only one command."""
 
 
 @app.command()
 def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where files differ.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Where the package goes; the default is generated/.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="Any schema file, instead of the pinned ones.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write into; the default is generated/.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="A schema file, instead of the pinned ones.")] = None,
     label: Annotated[str | None, typer.Option(help="The module name for --schema.")] = None,
-    meta: Annotated[Path | None, typer.Option(help="The meta file that goes with --schema.")] = None,
+    meta: Annotated[Path | None, typer.Option(help="The meta file that belongs to --schema.")] = None,
 ) -> None:
     """Generate the package from the pinned schemas, or one module from any schema file."""
     console = Console(highlight=False)
@@ -59,23 +59,29 @@ def generate(
             if console.is_terminal:
                 status.update(text)
 
-        made = _made(schema, label, meta, step, target)
+        made = _generate(schema, label, meta, step, target)
         if not check and update(target, made.output, check=True).changes:
-            step("import what was made")
+            step("import the emitted modules")
             prove_importable(made.files, made.output.package, made.output.modules)
         written = update(target, made.output, check=check)
-    _summarise(console, made)
-    lines = _lines(written, check=check)
+    _print_summary(console, made)
+    lines = _report_lines(written, check=check)
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
-    changes = written.changes
     if check and lines:
         raise GeneratorError(
-            f"{len(lines)} files are not what the generator writes",
+            f"{len(lines)} files differ from what the generator writes",
             file=str(target),
-            hint="run `python -m generator generate` and commit the result; it leaves what it did not write",
+            hint="run `python -m generator generate` and commit the result; it keeps files that it did not write",
         )
-    for summary in made.summaries if check and schema is None else ():
+    if check and schema is None:
+        _require_docstrings(made)
+    console.print(_last_line(written.changes.lines, check=check), soft_wrap=True)
+
+
+def _require_docstrings(made: Generated) -> None:
+    """Refuse a pinned schema with undocumented places."""
+    for summary in made.summaries:
         if summary.undocumented:
             raise GeneratorError(
                 f"{len(summary.undocumented)} places of {summary.label} have no docstring, the first of them "
@@ -83,24 +89,23 @@ def generate(
                 file="schema/docs",
                 hint="write their texts in our own words",
             )
-    console.print(_verdict(changes.lines, check=check), soft_wrap=True)
 
 
-def _lines(written: Written, *, check: bool) -> list[str]:
-    """Say what differs, or what was removed; and what stays though no run wants it."""
+def _report_lines(written: Written, *, check: bool) -> list[str]:
+    """List the differences, or the removed files; then the files that stay although the output lacks them."""
     changes = written.changes
     lines = changes.lines if check else [f"removed: {path}" for path in changes.stale]
     lines += [f"kept: {path} ({why})" for path, why in changes.kept]
-    lines += [f"kept: {path} (not written by `generate`)" for path in written.strangers]
+    lines += [f"kept: {path} (not written by `generate`)" for path in written.unlisted]
     if written.damage:
         lines.append(f"{MANIFEST}: {written.damage}; so nothing {'would be' if check else 'was'} removed")
     return lines
 
 
-def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step, target: Path) -> Generated:
+def _generate(schema: Path | None, label: str | None, meta: Path | None, step: Step, target: Path) -> Generated:
     if schema is None:
         if label is not None or meta is not None:
-            raise GeneratorError("--label and --meta go with --schema")
+            raise GeneratorError("--label and --meta need --schema")
         return generate_pinned(step, out=target)
     if label is None or not re.fullmatch(r"[a-z][a-z0-9_]*", label) or keyword.iskeyword(label):
         raise GeneratorError(
@@ -109,7 +114,7 @@ def _made(schema: Path | None, label: str | None, meta: Path | None, step: Step,
     return generate_single(schema, label, meta, step, target)
 
 
-def _summarise(console: Console, made: Generated) -> None:
+def _print_summary(console: Console, made: Generated) -> None:
     seconds = time.perf_counter() - STARTED
     if console.is_terminal:
         table = Table("schema", "definitions", "structs", "unions", "enums", "documented")
@@ -118,7 +123,7 @@ def _summarise(console: Console, made: Generated) -> None:
                 s.label, str(s.definitions), str(s.structs), str(s.unions), str(s.enums), _share(s.documented)
             )
         console.print(table)
-        _name_undocumented(console, made)
+        _print_undocumented(console, made)
         console.print(f"{len(made.files)} files in {seconds:.2f} s")
         return
     for s in made.summaries:
@@ -127,23 +132,25 @@ def _summarise(console: Console, made: Generated) -> None:
             f"{_share(s.documented)} documented",
             soft_wrap=True,
         )
-    _name_undocumented(console, made)
+    _print_undocumented(console, made)
     console.print(f"{len(made.files)} files in {seconds:.2f} s", soft_wrap=True)
 
 
-def _name_undocumented(console: Console, made: Generated) -> None:
+def _print_undocumented(console: Console, made: Generated) -> None:
     for s in made.summaries:
-        for place in s.undocumented[:SHOWN]:
+        for place in s.undocumented[:MAX_UNDOCUMENTED]:
             console.print(f"undocumented: {s.label}.{place}", soft_wrap=True, markup=False)
-        if len(s.undocumented) > SHOWN:
-            console.print(f"undocumented: {len(s.undocumented) - SHOWN} more places of {s.label}", soft_wrap=True)
+        if len(s.undocumented) > MAX_UNDOCUMENTED:
+            console.print(
+                f"undocumented: {len(s.undocumented) - MAX_UNDOCUMENTED} more places of {s.label}", soft_wrap=True
+            )
 
 
 def _share(documented: tuple[int, int]) -> str:
     return f"{100 * documented[0] // documented[1]} %" if documented[1] else "-"
 
 
-def _verdict(lines: list[str], *, check: bool) -> str:
+def _last_line(lines: list[str], *, check: bool) -> str:
     if check or not lines:
         return "up to date"
     return f"wrote {len(lines)} changes"
@@ -152,15 +159,19 @@ def _verdict(lines: list[str], *, check: bool) -> str:
 @app.command()
 def pin(
     source: Annotated[
-        str, typer.Argument(help="A checkout of upstream, a folder with its files, or the http(s) address of one.")
+        str, typer.Argument(help="A checkout of upstream, a folder with its files, or the http(s) URL of one.")
     ],
-    commit: Annotated[str | None, typer.Option(help="The commit to read from a checkout, or that of a folder.")] = None,
-    release: Annotated[str | None, typer.Option(help="The schema release of that commit (schema-v…).")] = None,
-    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Do without files that SOURCE lacks.")] = False,
+    commit: Annotated[
+        str | None, typer.Option(help="The commit to read from a checkout, or the commit of a folder's files.")
+    ] = None,
+    release: Annotated[str | None, typer.Option(help="The schema release of the commit (schema-v…).")] = None,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Remove pinned files that SOURCE lacks.")
+    ] = False,
 ) -> None:
-    """Take upstream's schemas into schema/, without their prose, and write the lock."""
+    """Copy upstream's schemas into schema/, without their descriptions, and write the lock file."""
     if commit is not None and not re.fullmatch(r"[0-9a-f]{7,40}", commit):
-        raise GeneratorError(f"--commit {commit!r} is no commit", hint="7 to 40 hexadecimal digits")
+        raise GeneratorError(f"--commit {commit!r} is not a commit", hint="7 to 40 hexadecimal digits")
     lock, changes = pin_schemas(source, commit, release, drop_missing=drop_missing)
     console = Console(highlight=False)
     for what, paths in (("new", changes.added), ("changed", changes.changed), ("removed", changes.stale)):
@@ -179,14 +190,14 @@ def explain(
     name: Annotated[str, typer.Argument(help="A type: a key of $defs, or the class of a variant.")],
     label: Annotated[str, typer.Option(help="The module to look in.")] = "v1",
 ) -> None:
-    """Tell where a type comes from, how it was read and what was emitted for it."""
+    """Show where a type comes from, how it is read, and its emitted code."""
     sources = {s.label: s for s in load_pinned()[0]}
     if label not in sources:
         raise GeneratorError(f"there is no module {label!r}", hint=f"one of {', '.join(sources)}")
     found = explain_type(sources[label], name)
     console = Console(highlight=False)
     console.print(Text(found.title, style="bold"))
-    for key, value in found.facts:
+    for key, value in found.details:
         console.print(Text.assemble((f"{key + ':':<12}", "dim"), value), soft_wrap=True)
     if found.fields:
         console.print()
@@ -204,11 +215,11 @@ def explain(
 @app.command()
 def diff(
     old: Annotated[str, typer.Argument(help="A git revision, a lock file, a folder of schemas, or a schema file.")],
-    new: Annotated[str, typer.Argument(help="The same, for what to compare with.")],
+    new: Annotated[str, typer.Argument(help="The same, for the other side.")],
     fmt: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     out: Annotated[Path | None, typer.Option(help="The file to write; the default is standard output.")] = None,
 ) -> None:
-    """Tell what changed for users between two versions; exit status 0 no change, 3 patch or minor, 4 major."""
+    """Show what changed for users between two versions; exit status: 0 no change, 3 patch or minor, 4 major."""
     if out is not None and out.is_dir():
         raise GeneratorError("is a folder", file=str(out), hint="name a file in it")
     report = compare(old, new, fmt)
@@ -221,7 +232,7 @@ def diff(
 
 
 def main() -> None:
-    """Run the command line; an expected failure is one line and exit status 1."""
+    """Run the command line; a `GeneratorError` is printed as one line, with exit status 1."""
     try:
         app()
     except GeneratorError as why:

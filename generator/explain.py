@@ -1,11 +1,11 @@
-"""Telling where a type comes from: its place, its shape, how each field was read, who uses it, what was emitted."""
+"""Explaining one type: its place in the schema, its shape, how each field is read, its users, and the emitted code."""
 
 import difflib
 from dataclasses import dataclass
 
 from generator.docs import load_docs
 from generator.emit import emit_definition
-from generator.emit.text import Writer
+from generator.emit.text import Writer, value_text
 from generator.errors import GeneratorError
 from generator.lower import lower
 from generator.model import (
@@ -26,52 +26,53 @@ from generator.model import (
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
 from generator.source import Source
+from generator.values import MemberOf
 
 PRESENCES = {
     Presence.REQUIRED: "required",
     Presence.OPTION: "option: absent and null are None, left out when None",
-    Presence.PATCH: "patch: absent is UNSET, null is None, both kept apart",
+    Presence.PATCH: "patch: absent is UNSET, null is None",
     Presence.DEFAULTED: "defaulted: absent is the default, always written",
     Presence.EMPTY: "empty by default: left out when empty",
 }
 LENIENCIES = {
     Leniency.NONE: "",
-    Leniency.ON_ERROR: "an unfit value gives the default",
-    Leniency.ON_NULL: "null gives the default",
+    Leniency.ON_ERROR: "an invalid value is replaced by the default",
+    Leniency.ON_NULL: "null is replaced by the default",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
-    """What is known of one name: a title, facts, fields, and the emitted code."""
+class Explanation:
+    """Everything about one type: a title, details as names and texts, fields, and the emitted code."""
 
     title: str
-    facts: tuple[tuple[str, str], ...]
+    details: tuple[tuple[str, str], ...]
     fields: tuple[tuple[str, str, str, str], ...]
-    """Python name, JSON key, type, how it is read."""
+    """For each: Python name, JSON key, type, how it is read."""
     code: str
 
 
-def explain(source: Source, name: str) -> Explained:
-    """Explain a type of one schema; a name that is none is an error with suggestions."""
+def explain(source: Source, name: str) -> Explanation:
+    """Explain a type of one schema; an unknown name is an error that suggests similar ones."""
     overrides = load_overrides(source)
     module = lower(read_schema(source), overrides)
     found = {d.name: d for d in module.definitions}
     if name not in found:
         close = difflib.get_close_matches(name, [*found, *(e.name for e in module.envelopes)], n=3, cutoff=0.5)
         close = close or [n for n in found if name.lower() in n.lower()][:3]
-        hint = f"did you mean {' or '.join(close)}?" if close else "the keys of $defs and their variants have names"
+        hint = f"did you mean {' or '.join(close)}?" if close else "name a key of $defs or the class of a variant"
         raise GeneratorError(f"there is no type {name!r} in {source.label}", file=source.file, hint=hint)
     definition = found[name]
-    return Explained(
+    return Explanation(
         title=f"{source.label}.{name}",
-        facts=tuple(_facts(definition, module, source)),
+        details=tuple(_details(definition, module, source)),
         fields=tuple(_field(name, f, overrides) for f in getattr(definition, "fields", ())),
         code=emit_definition(definition, load_docs(source)),
     )
 
 
-def _facts(definition: Definition, module: Module, source: Source) -> list[tuple[str, str]]:
+def _details(definition: Definition, module: Module, source: Source) -> list[tuple[str, str]]:
     out = [("place", f"{source.file}#{definition.pointer}"), ("shape", _shape(definition))]
     base = getattr(definition, "base", None)
     if base:
@@ -99,7 +100,7 @@ def _shape(definition: Definition) -> str:
         case Struct(tag=None):
             return "object"
         case Struct(tag=tag) if tag is not None:
-            return f"object that bears the tag {tag.field} = {tag.value!r}"
+            return f"object with the tag {tag.field} = {tag.value!r}"
         case CatchAll(other_of=None):
             return "object that keeps undeclared keys"
         case CatchAll(other_of=key, known=known):
@@ -114,10 +115,10 @@ def _shape(definition: Definition) -> str:
         case Alias():
             return "another name for a type"
         case Union(tag_field=key, others=others, fallbacks=fallbacks):
-            told = f"told apart by {key!r}" if key else "without a tag, tried in order"
+            tag = f"with the tag {key!r}" if key else "without a tag, tried in order"
             ends = ["open to other tags"] if others else []
             ends += ["then untagged fallbacks"] if fallbacks and key else []
-            return ", ".join([f"union {told}", *ends])
+            return ", ".join([f"union {tag}", *ends])
         case _:
             return "object"
 
@@ -139,18 +140,18 @@ def _mentions(definition: Definition) -> set[str]:
 def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, str, str]:
     notes = [PRESENCES[entry.presence]]
     if entry.default is not None:
-        notes[0] += f" ({entry.default.expression})"
+        notes[0] += f" ({value_text(entry.default)})"
     if entry.constant is not None:
         notes = [f"always {entry.constant!r}"]
     if LENIENCIES[entry.leniency]:
         notes.append(LENIENCIES[entry.leniency])
     text = Writer().annotation(entry)
     if "SkipInvalid[" in text:
-        notes.append("unfit items are dropped")
+        notes.append("invalid items are dropped")
     if entry.presence is Presence.PATCH:
         notes.append(f"override patch.{_declared_in(entry, owner)} in {overrides.file}")
-    if entry.presence is Presence.EMPTY and entry.default is not None and "." in entry.default.expression:
-        notes.append(f"override default.{entry.default.expression.partition('.')[0]} in {overrides.file}")
+    if entry.presence is Presence.EMPTY and isinstance(entry.default, MemberOf):
+        notes.append(f"override default.{entry.default.enumeration} in {overrides.file}")
     return entry.name, entry.wire, text, "; ".join(notes)
 
 

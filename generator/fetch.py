@@ -1,4 +1,4 @@
-"""Fetching over HTTP(S): the only door to the network, used by `pin` alone."""
+"""Fetching over HTTP(S): the only module that uses the network; only `pin` calls it."""
 
 import http.client
 import time
@@ -7,12 +7,12 @@ import urllib.request
 
 from generator.errors import GeneratorError
 
-TIMEOUT = 30.0  # seconds that one file may take, redirects included
-LIMIT = 64 * 2**20  # bytes; upstream's files are below one hundredth of it
+TIMEOUT = 30.0  # seconds for one file, redirects included
+LIMIT = 64 * 2**20  # bytes; upstream's largest file is less than a hundredth of this
 
 
 def fetch(url: str, timeout: float = TIMEOUT) -> bytes | None:
-    """Give the body of `url`, or None where there is no such file; anything else that goes wrong is an error."""
+    """Return the body of `url`, or None if the file does not exist; raise `GeneratorError` for any other failure."""
     deadline = time.monotonic() + timeout
     request = urllib.request.Request(url, headers={"User-Agent": "acp-msgspec-generator"})
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def git(folder: Path, *arguments: str) -> bytes | None:
-    """Give what git prints in a folder; None where it fails or is not installed."""
+    """Return what git prints when run in a folder; None if it fails or is not installed."""
     try:
         run = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
     except FileNotFoundError:
@@ -14,6 +14,6 @@ def git(folder: Path, *arguments: str) -> bytes | None:
 
 
 def git_line(folder: Path, *arguments: str) -> str | None:
-    """Give the one line that git prints, without its end."""
+    """Return the one line that git prints, without the line break."""
     found = git(folder, *arguments)
     return None if found is None else found.decode("utf-8", "replace").strip()

@@ -1,7 +1,7 @@
-"""The list of what `generate` wrote into a folder: so the next run removes its own files and nothing else.
+"""The manifest: the files that `generate` wrote into a folder, so that the next run removes these and no others.
 
-The list lies beside the package, which does not ship it. An interrupted run leaves a list with the files of before and
-those of after, so that nothing it wrote is taken for somebody else's.
+It lies beside the package and is not part of it. An interrupted run leaves a manifest with both the old and the new
+files, so that none of its own files is mistaken for a foreign one.
 """
 
 import json
@@ -13,54 +13,54 @@ from typing import Any
 
 from generator.errors import GeneratorError
 from generator.source import digest, is_array, is_object, parse_object, read_bytes
-from generator.write import Changes, Content, compare, make_folders, strangers, to_bytes, write
+from generator.write import Changes, Content, compare, make_folders, to_bytes, unlisted, write
 
 FILE = "acp_msgspec.manifest.json"
 ABOUT = "Written by `python -m generator generate`, which removes what is listed here and unchanged."
 _LABEL = re.compile(r"[a-z][a-z0-9_]*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_SIGN = b"`python -m generator generate`"
-"""What the first line of a written file says; older packages have no list beside them."""
+_HEADER = b"`python -m generator generate`"
+"""Part of the first line of every generated file; it identifies packages that are older than the manifest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a run writes into its folder.
+    """The files that a run writes into its folder.
 
-    `modules` are the labels among the files. `leaves` are files that the run leaves as they are where they lie, and a
-    run that is not the `whole` package leaves the modules of other labels, too.
+    `modules` are the labels among the files. `leaves` are existing files that the run does not touch. A run that does
+    not write the `whole` package does not touch the modules of other labels either.
     """
 
     package: str
     files: Mapping[str, str]
     modules: tuple[str, ...]
     beside: tuple[str, ...] = ()
-    """The files that belong to the package and lie beside it."""
+    """Files of the package that lie beside its folder."""
     leaves: frozenset[str] = frozenset()
     whole: bool = True
 
     @property
     def owned(self) -> tuple[str, ...]:
-        """The folders that the run alone fills."""
+        """The folders in which only this run writes."""
         return (self.package,) if self.whole else tuple(f"{self.package}/{label}" for label in self.modules)
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files that were written, each with its digest; two digests where a run was interrupted."""
+    """The files that were written, each with its digest; two digests if a run was interrupted."""
 
     files: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     modules: tuple[str, ...] = ()
     damage: str = ""
-    """Why the list cannot be trusted; it counts as empty then."""
+    """Why the manifest is invalid; an invalid one counts as empty."""
 
     def to_json(self) -> str:
-        """Write the list as it is stored."""
+        """Return the manifest as it is stored."""
         files = {path: found[0] if len(found) == 1 else list(found) for path, found in sorted(self.files.items())}
         return json.dumps({"about": ABOUT, "modules": sorted(self.modules), "files": files}, indent=1) + "\n"
 
     def of_others(self, output: Output) -> dict[str, tuple[str, ...]]:
-        """Give the files that a run is not about."""
+        """Return the files that a run neither writes nor removes."""
         if output.whole:
             return {}
         others = set(self.modules) - set(output.modules)
@@ -72,17 +72,20 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of a run, or of a check: the changes, what is not from a run, and what is wrong with the list."""
+    """The result of a run or a check.
+
+    `unlisted` are files in the package that no run wrote, `damage` says why the previous manifest was invalid.
+    """
 
     changes: Changes
-    strangers: tuple[str, ...]
+    unlisted: tuple[str, ...]
     damage: str
 
 
 def update(root: Path, output: Output, *, check: bool) -> Written:
-    """Compare a folder with what a run writes, and unless `check` is set make it so.
+    """Compare a folder with the output of a run, and write the output unless `check` is set.
 
-    Raises `GeneratorError` where files of somebody else are in the way; nothing is written then.
+    Raises `GeneratorError` before anything is written if the run would overwrite files that no run wrote.
     """
     before = read(root, output)
     others = before.of_others(output)
@@ -93,15 +96,15 @@ def update(root: Path, output: Output, *, check: bool) -> Written:
     files = {**output.files, FILE: after.to_json()}
     changes = compare(root, files, former)
     if not check:
-        _refuse_what_is_in_the_way(root, output, before, changes)
-        _carry_out(root, files, changes, before, after)
+        _refuse_to_overwrite(root, output, before, changes)
+        _apply(root, files, changes, before, after)
     known = {*files, *others, *output.leaves, *(former if check else changes.stale)}
     edited = {path for path, _ in changes.kept}
-    return Written(changes, tuple(s for s in strangers(root, output.owned, known) if s not in edited), before.damage)
+    return Written(changes, tuple(s for s in unlisted(root, output.owned, known) if s not in edited), before.damage)
 
 
-def _carry_out(root: Path, files: Mapping[str, Content], changes: Changes, before: Manifest, after: Manifest) -> None:
-    """Write the files between two lists: first one of both states, last the one of the new state."""
+def _apply(root: Path, files: Mapping[str, Content], changes: Changes, before: Manifest, after: Manifest) -> None:
+    """Write the files between two manifests: first one that lists the old and the new files, last the new one."""
     rest = Changes(
         tuple(p for p in changes.added if p != FILE), tuple(p for p in changes.changed if p != FILE), changes.stale
     )
@@ -116,7 +119,7 @@ def _carry_out(root: Path, files: Mapping[str, Content], changes: Changes, befor
 
 
 def read(root: Path, output: Output) -> Manifest:
-    """Read the list of a folder; a damaged one counts as empty, so that nothing is removed."""
+    """Read the manifest of a folder; an invalid one counts as empty, so that nothing is removed."""
     path = root / FILE
     if path.is_symlink():
         return Manifest(damage="is a link")
@@ -135,7 +138,7 @@ def read(root: Path, output: Output) -> Manifest:
     found: dict[str, tuple[str, ...]] = {}
     for name, value in files.items():
         digests = _digests(value)
-        if not _is_ours(name, output) or not digests:
+        if not _is_writable_path(name, output) or not digests:
             return Manifest(damage=f"lists {name!r}, which `generate` does not write")
         found[name] = digests
     return Manifest(found, tuple(modules))
@@ -146,19 +149,19 @@ def _digests(value: Any) -> tuple[str, ...]:
     return tuple(d for d in given if isinstance(d, str) and _DIGEST.fullmatch(d)) if given else ()
 
 
-def _is_ours(name: str, output: Output) -> bool:
-    """Whether a path is one that a run may have written: in the package, or one of the files beside it."""
+def _is_writable_path(name: str, output: Output) -> bool:
+    """Return whether a run may have written a path: in the package, or one of the files beside it."""
     pure = PurePosixPath(name)
     plain = name == pure.as_posix() and ".." not in pure.parts and "\\" not in name and "\0" not in name
     return plain and (name in output.beside or (len(pure.parts) > 1 and pure.parts[0] == output.package))
 
 
-def _refuse_what_is_in_the_way(root: Path, output: Output, before: Manifest, changes: Changes) -> None:
-    """Refuse to overwrite files in a folder where no run has written anything yet."""
-    if before.files or before.damage or _is_signed(root / output.package / "_about.py"):
+def _refuse_to_overwrite(root: Path, output: Output, before: Manifest, changes: Changes) -> None:
+    """Refuse to overwrite files in a folder into which no run has written before."""
+    if before.files or before.damage or _has_header(root / output.package / "_about.py"):
         return
     left = sorted(p for p in output.leaves if p.startswith(f"{output.package}/") and (root / p).exists())
-    foreign = [path for path in (*left, *changes.changed) if not _is_signed(root / path)]
+    foreign = [path for path in (*left, *changes.changed) if not _has_header(root / path)]
     if foreign:
         more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise GeneratorError(
@@ -168,5 +171,5 @@ def _refuse_what_is_in_the_way(root: Path, output: Output, before: Manifest, cha
         )
 
 
-def _is_signed(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink() and _SIGN in read_bytes(path, str(path)).partition(b"\n")[0]
+def _has_header(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and _HEADER in read_bytes(path, str(path)).partition(b"\n")[0]

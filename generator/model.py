@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
+from generator.values import Value
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -105,14 +107,6 @@ class Leniency(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Default:
-    """A default: a Python expression, or a factory where `fresh` (a class name, `list`, `dict`, a lambda)."""
-
-    expression: str
-    fresh: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Field:
     """One property: its JSON key and everything that reading and writing depend on."""
 
@@ -122,7 +116,8 @@ class Field:
     presence: Presence
     leniency: Leniency
     pointer: str
-    default: Default | None = None
+    default: Value | None = None
+    """What an absent field reads as, where its presence is `DEFAULTED` or `EMPTY`."""
     constant: str | None = None
     """The only text that the field may hold: the tag of an inner union."""
 
@@ -259,16 +254,16 @@ class Method:
 class Need:
     """A capability that a method needs, or something in its params.
 
-    `capability` is where `initialize` has it, as keys joined by dots, and `leaf` the expression that advertises it;
-    None where that takes more than to say so, or where it can be offered without the method. `field` is that of the
-    params which needs it (None: the method itself), `value` its tag or value (None: any). A `group` only groups other
-    capabilities, and advertises nothing without them.
+    `capability` is its path in `initialize`, as keys joined by dots. `leaf` is the value at the end of that path that
+    advertises it; None where no single value would, or where the capability does not follow from handling the method.
+    `field` is the field of the params that needs it (None: the method itself), `value` its tag or value (None: any). A
+    `group` only groups other capabilities and advertises nothing without them.
     """
 
     method: str
     side: str
     capability: str
-    leaf: str | None = None
+    leaf: Value | None = None
     field: str | None = None
     value: str | None = None
     group: bool = False

@@ -1,4 +1,4 @@
-"""Pinning: take the schemas of one upstream commit into `schema/`, without their prose, and write the lock."""
+"""Pinning: copy the schemas of one upstream commit into `schema/`, without their descriptions, and write the lock."""
 
 import json
 import re
@@ -28,25 +28,25 @@ from generator.source import (
 from generator.write import Changes, compare_or_write
 
 NAMES = tuple(sorted({name for pair in LABELS.values() for name in pair}))
-OLD = {name: old for label, pair in LABELS.items() for name, old in zip(pair, EARLY[label], strict=True)}
+EARLY_NAMES = {name: old for label, pair in LABELS.items() for name, old in zip(pair, EARLY[label], strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where to read from, and what is known of it."""
+    """A source of schema files: `read` returns one or None, `shown` names the source in errors."""
 
     read: Callable[[str], bytes | None]
     shown: str
     commit: str | None = None
     unverified: str = ""
-    """Why the files may be those of another commit."""
+    """Why the files may be those of another commit; empty if they are certainly those of `commit`."""
     release: str | None = None
     date: str | None = None
 
 
-def places(name: str) -> list[str]:
-    """List where a file may lie: at the top of a folder, in a checkout's `schema/`, or where it lay at first."""
-    old = OLD[name]
+def paths_of(name: str) -> list[str]:
+    """List the possible paths of a file: at the top of a folder or in a checkout's `schema/`, in each layout."""
+    old = EARLY_NAMES[name]
     return [name, f"schema/{name}", old, f"schema/{old}"]
 
 
@@ -58,35 +58,27 @@ def pin(
     *,
     drop_missing: bool = False,
 ) -> tuple[Lock, Changes]:
-    """Pin the schemas found at `source`; on any failure `schema/` stays as it is.
+    """Pin the schemas found at `source`; on any failure `schema/` stays unchanged.
 
-    A file that is pinned now and that `source` lacks is an error, unless `drop_missing` says to do without it.
+    A pinned file that `source` lacks is an error, unless `drop_missing` is set.
     """
     origin = _open(source, commit)
-    _refuse_ourselves(origin, source, root)
+    _refuse_pinned(origin, source, root)
     present = _present_lock(root)
     files: dict[str, bytes] = {}
     entries: list[LockEntry] = []
     for name in NAMES:
         found = _find(origin, name)
-        if found is None:
-            if present is not None and any(e.path == name for e in present.files) and not drop_missing:
-                raise GeneratorError(
-                    f"has no {name}, which is pinned now", file=origin.shown, hint="--drop-missing does without it"
-                )
-            continue
-        upstream_path, data = found
-        shown = f"{origin.shown}/{upstream_path}"
-        raw = parse_object(data, shown)
-        if "schema" in name:
-            definitions_of(raw, shown)
-        stored = (json.dumps(without_prose(raw), indent=2, ensure_ascii=False) + "\n").encode("utf-8")
-        files[f"{SCHEMA_DIR}/{name}"] = stored
-        in_repository = upstream_path if upstream_path.startswith("schema/") else f"schema/{upstream_path}"
-        entries.append(LockEntry(name, in_repository, digest(data), digest(stored)))
+        if found is not None:
+            entry, files[f"{SCHEMA_DIR}/{name}"] = _stored(name, *found, origin)
+            entries.append(entry)
+        elif present is not None and any(e.path == name for e in present.files) and not drop_missing:
+            raise GeneratorError(
+                f"has no {name}, which is pinned now", file=origin.shown, hint="--drop-missing does without it"
+            )
     if not any("schema" in e.path for e in entries):
         raise GeneratorError(
-            "has no schema", file=origin.shown, hint=f"looked for {', '.join(places('v1/schema.json'))}"
+            "has no schema", file=origin.shown, hint=f"looked for {', '.join(paths_of('v1/schema.json'))}"
         )
     lock = _lock(origin, release, present, entries, source)
     files[f"{SCHEMA_DIR}/{LOCK}"] = lock.to_json().encode("utf-8")
@@ -94,8 +86,19 @@ def pin(
     return lock, compare_or_write(root, files, former, check=False)
 
 
+def _stored(name: str, path: str, data: bytes, origin: Origin) -> tuple[LockEntry, bytes]:
+    """Check one upstream file; return its entry in the lock, and its content without descriptions."""
+    shown = f"{origin.shown}/{path}"
+    raw = parse_object(data, shown)
+    if "schema" in name:
+        definitions_of(raw, shown)
+    stored = (json.dumps(without_prose(raw), indent=2, ensure_ascii=False) + "\n").encode("utf-8")
+    in_repository = path if path.startswith("schema/") else f"schema/{path}"
+    return LockEntry(name, in_repository, digest(data), digest(stored)), stored
+
+
 def _lock(origin: Origin, release: str | None, present: Lock | None, entries: list[LockEntry], source: str) -> Lock:
-    """Put together what is known; the present lock still knows of the very same files."""
+    """Make the new lock; where the files are the same, the present lock supplies what the source does not tell."""
     same = present if present is not None and set(present.files) == set(entries) else None
     commit = origin.commit or (same.commit if same else None)
     if origin.commit is None and same is not None:
@@ -130,8 +133,8 @@ def _lock(origin: Origin, release: str | None, present: Lock | None, entries: li
     )
 
 
-def _refuse_ourselves(origin: Origin, source: str, root: Path) -> None:
-    """Refuse a project of this kind: its schemas are copies without prose, and its commits are its own."""
+def _refuse_pinned(origin: Origin, source: str, root: Path) -> None:
+    """Refuse a checkout of this project: its schemas lack descriptions, and its commits are not upstream's."""
     if "://" in source:
         return
     own = Path(source).resolve().is_relative_to((root / SCHEMA_DIR).resolve())
@@ -150,12 +153,12 @@ def _present_lock(root: Path) -> Lock | None:
 
 def _open(source: str, commit: str | None) -> Origin:
     if "://" in source:
-        return _address(source, commit)
+        return _open_url(source, commit)
     folder = Path(source)
     if not folder.is_dir():
         raise GeneratorError("is not a folder", file=source, hint="name a checkout, or a folder with v1/ and v2/")
     if git_line(folder, "rev-parse", "--show-prefix") != "":
-        return Origin(lambda path: read_if_there(folder / path), source, commit, _doubt(folder, commit))
+        return Origin(lambda path: read_if_there(folder / path), source, commit, _why_unverified(folder, commit))
     wanted = commit or "HEAD"
     sha = git_line(folder, "rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}")
     if not sha:
@@ -169,26 +172,26 @@ def _open(source: str, commit: str | None) -> Origin:
     )
 
 
-def _doubt(folder: Path, commit: str | None) -> str:
-    """Say why a folder need not be that of a commit; nothing where the repository around it has the same files."""
+def _why_unverified(folder: Path, commit: str | None) -> str:
+    """Return why a folder may not match a commit; empty if its repository has the same files in that commit."""
     if commit is None:
         return "a folder does not tell its commit"
     if git_line(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") is None:
         return "--commit named it, and the folder is not of a repository that has it"
     prefix = git_line(folder, "rev-parse", "--show-prefix") or ""
-    for path in (path for name in NAMES for path in places(name)):
+    for path in (path for name in NAMES for path in paths_of(name)):
         there = read_if_there(folder / path)
         if there is not None and there != git(folder, "show", f"{commit}:{prefix}{path}"):
             return f"--commit named it, and {path} is another one there"
     return ""
 
 
-def _address(source: str, commit: str | None) -> Origin:
+def _open_url(source: str, commit: str | None) -> Origin:
     if not source.startswith(("http://", "https://")):
-        raise GeneratorError("is no http or https address", file=source)
+        raise GeneratorError("is not an http or https URL", file=source)
     base = source.rstrip("/")
-    in_address = re.search(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", base)
-    found = in_address.group() if in_address else None
+    in_url = re.search(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])", base)
+    found = in_url.group() if in_url else None
     if commit is not None and found is not None and not found.startswith(commit):
         raise GeneratorError(f"names the commit {found}, not {commit}", file=source, hint="leave --commit out")
     doubt = "the address names it" if found else "--commit named it, and the address does not tell it"
@@ -196,7 +199,7 @@ def _address(source: str, commit: str | None) -> Origin:
 
 
 def _find(origin: Origin, name: str) -> tuple[str, bytes] | None:
-    for path in places(name):
+    for path in paths_of(name):
         data = origin.read(path)
         if data is not None:
             return path, data

@@ -1,4 +1,4 @@
-"""The stages in a row: from a schema source to the files of the package."""
+"""The stages in order: from a schema source to the files of the package."""
 
 import ast
 from collections import Counter
@@ -23,7 +23,7 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one schema became."""
+    """The figures of one schema."""
 
     label: str
     definitions: int
@@ -32,12 +32,12 @@ class Summary:
     enums: int
     documented: tuple[int, int]
     undocumented: tuple[str, ...] = ()
-    """The places that have no docstring."""
+    """The places without a docstring."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Every file of a run, whose they are, and the figures of each schema."""
+    """The output of a run, and the figures of each schema."""
 
     output: Output
     summaries: tuple[Summary, ...]
@@ -49,7 +49,7 @@ class Generated:
 
 
 def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
-    """Generate the whole package from the pinned schemas; `out` has the names of the last time."""
+    """Generate the whole package from the pinned schemas; `out` holds the public names of the previous run."""
     step("verify schema/lock.json")
     sources, lock = load_pinned(root)
     files = {**runtime_files(), **emit_package(lock, [s.label for s in sources])}
@@ -59,7 +59,7 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
     entries: dict[str, list[api.Entry]] = {}
     for source in sources:
         overrides = load_overrides(source)
-        module, made, summary = _module(source, overrides, step)
+        module, made, summary = _generate_module(source, overrides, step)
         entries[source.label] = api.entries_of(module, overrides)
         api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
         files.update(made)
@@ -69,18 +69,18 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
 
 
 def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: Path) -> Generated:
-    """Generate a package around one schema file; `out` may hold others that were generated before."""
+    """Generate a package with one schema file; `out` may hold modules of earlier runs, which stay."""
     _check_label(label)
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
-    _, made, summary = _module(source, load_overrides(source), step)
+    _, made, summary = _generate_module(source, load_overrides(source), step)
     files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
     return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
 
 
 def _check_label(label: str) -> None:
-    """Refuse a label that means something in the package already: a folder, a module or a public name of it."""
+    """Refuse a label that is already a folder, a module or a public name of the package."""
     taken = {path.split("/")[1].removesuffix(".py") for path in runtime_files()}
     init = ast.parse(emit_package(None, [])[f"{PACKAGE}/__init__.py"])
     taken |= {a.asname or a.name for node in init.body if isinstance(node, ast.ImportFrom) for a in node.names}
@@ -96,13 +96,13 @@ def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[st
 
 def load_module(source: Source) -> Module:
     """Read and lower one schema."""
-    with _bounded(source):
+    with _recursion_as_error(source):
         return lower(read_schema(source), load_overrides(source))
 
 
 @contextmanager
-def _bounded(source: Source) -> Generator[None]:
-    """Tell of definitions that lead to each other too often to be followed."""
+def _recursion_as_error(source: Source) -> Generator[None]:
+    """Report definitions that are nested too deeply for Python's recursion limit."""
     try:
         yield
     except RecursionError:
@@ -111,29 +111,26 @@ def _bounded(source: Source) -> Generator[None]:
         ) from None
 
 
-def _module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
-    with _bounded(source):
-        return _made(source, overrides, step)
-
-
-def _made(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
-    step(f"read {source.file}")
-    schema = read_schema(source)
-    step(f"lower {source.label}")
-    module = lower(schema, overrides)
-    step(f"emit {source.label}")
-    docs = load_docs(source)
-    files = emit_module(module, source, docs, overrides.renamed if source.pinned else {})
-    if source.pinned:
-        docs.check_used()
-    kinds = Counter(type(d).__name__ for d in module.definitions)
-    summary = Summary(
-        label=source.label,
-        definitions=len(schema.names),
-        structs=kinds["Struct"] + kinds["CatchAll"] + len(module.envelopes),
-        unions=kinds["Union"] + len(module.routings),
-        enums=kinds["Enumeration"],
-        documented=docs.coverage,
-        undocumented=tuple(docs.missing),
-    )
-    return module, files, summary
+def _generate_module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
+    """Run the stages for one schema."""
+    with _recursion_as_error(source):
+        step(f"read {source.file}")
+        schema = read_schema(source)
+        step(f"lower {source.label}")
+        module = lower(schema, overrides)
+        step(f"emit {source.label}")
+        docs = load_docs(source)
+        files = emit_module(module, source, docs, overrides.renamed if source.pinned else {})
+        if source.pinned:
+            docs.check_used()
+        kinds = Counter(type(d).__name__ for d in module.definitions)
+        summary = Summary(
+            label=source.label,
+            definitions=len(schema.names),
+            structs=kinds["Struct"] + kinds["CatchAll"] + len(module.envelopes),
+            unions=kinds["Union"] + len(module.routings),
+            enums=kinds["Enumeration"],
+            documented=docs.coverage,
+            undocumented=tuple(docs.missing),
+        )
+        return module, files, summary

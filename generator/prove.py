@@ -1,4 +1,4 @@
-"""The proof that emitted modules can be imported, in a process of its own, before anything is written."""
+"""Import the emitted modules in a separate process before anything is written."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ CODE = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module
 
 
 def prove_importable(files: Mapping[str, str], package: str, labels: Sequence[str]) -> None:
-    """Import the modules of some labels with all that is emitted for them; one that fails is an error."""
+    """Import the modules of some labels from a temporary folder; a failing import is an error."""
     names = [f"{package}.{label}" for label in labels]
     names += [f"{package}.{label}.aio" for label in labels if f"{package}/{label}/aio.py" in files]
     with tempfile.TemporaryDirectory() as folder:
@@ -27,5 +27,5 @@ def prove_importable(files: Mapping[str, str], package: str, labels: Sequence[st
         raise GeneratorError(
             f"the emitted modules cannot be imported: {last[0]}",
             file=f"{package}/{', '.join(labels)}",
-            hint="a name or value of the schema means something to Python; nothing was written",
+            hint="a name or value of the schema clashes with Python; nothing was written",
         )

@@ -1,4 +1,4 @@
-"""Writing: one function compares or writes, so that a check cannot disagree with a run."""
+"""Writing: the same function compares and writes, so that `--check` cannot disagree with a real run."""
 
 import os
 import stat
@@ -11,15 +11,15 @@ from generator.source import digest
 
 Content = str | bytes
 Digests = Collection[str]
-CACHE = "__pycache__"
+BYTECODE = "__pycache__"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs between the wanted files and those on disk, as paths relative to the root.
+    """The differences between the wanted files and those on disk, as paths relative to the root.
 
-    `stale` are files of an earlier run that are no longer wanted, `kept` those that stay all the same, each with the
-    reason.
+    `stale` are files of an earlier run that are no longer wanted and will be removed, `kept` those that will not, each
+    with the reason.
     """
 
     added: tuple[str, ...] = ()
@@ -28,12 +28,12 @@ class Changes:
     kept: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether there is anything to write or to remove."""
+        """Return whether there is anything to write or to remove."""
         return bool(self.added or self.changed or self.stale)
 
     @property
     def lines(self) -> list[str]:
-        """Name each difference on a line."""
+        """One line for each difference."""
         kinds = (("missing", self.added), ("differs", self.changed), ("stale", self.stale))
         return [f"{kind}: {path}" for kind, paths in kinds for path in paths]
 
@@ -41,11 +41,11 @@ class Changes:
 def compare_or_write(
     root: Path, files: Mapping[str, Content], former: Mapping[str, Digests], *, check: bool
 ) -> Changes:
-    """Compare `files` with those under `root`, and unless `check` is set make them equal.
+    """Compare `files` with those under `root`, and write them unless `check` is set.
 
-    `former` has the files of an earlier run, with the digests that they were written with. Those that are not wanted
-    any more are removed while they still have one of their digests; whatever else lies under `root` stays. Every file
-    is replaced in one step, and no link below `root` is followed.
+    `former` lists the files of an earlier run with the digests of their contents then. Those that are no longer wanted
+    are removed if their content still has one of these digests; other files under `root` stay. Each file is replaced
+    atomically, and links below `root` are not followed.
     """
     changes = compare(root, files, former)
     if not check:
@@ -54,7 +54,7 @@ def compare_or_write(
 
 
 def compare(root: Path, files: Mapping[str, Content], former: Mapping[str, Digests]) -> Changes:
-    """Tell what differs, and write nothing."""
+    """Return the differences; nothing is written."""
     try:
         return _compare(root, files, former)
     except OSError as why:
@@ -62,20 +62,20 @@ def compare(root: Path, files: Mapping[str, Content], former: Mapping[str, Diges
 
 
 def write(root: Path, files: Mapping[str, Content], changes: Changes) -> None:
-    """Carry out what `compare` found."""
+    """Apply the changes that `compare` found."""
     make_folders(root, changes)
     try:
         for path in (*changes.added, *changes.changed):
             _replace(root / path, to_bytes(files[path]))
         for path in changes.stale:
             (root / path).unlink(missing_ok=True)
-        _remove_emptied(root, changes.stale)
+        _remove_empty_folders(root, changes.stale)
     except OSError as why:
         raise _failure(why, root, "written") from None
 
 
 def make_folders(root: Path, changes: Changes) -> None:
-    """Make the folders of what is to be written."""
+    """Create the folders of the files to be written."""
     try:
         for path in (*changes.added, *changes.changed):
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -83,20 +83,20 @@ def make_folders(root: Path, changes: Changes) -> None:
         raise _failure(why, root, "written") from None
 
 
-def strangers(root: Path, folders: Iterable[str], known: Collection[str]) -> list[str]:
-    """List what lies in `folders` and is not `known`, as paths relative to `root`; links are named, not followed."""
+def unlisted(root: Path, folders: Iterable[str], known: Collection[str]) -> list[str]:
+    """List the files in `folders` that are not `known`, as paths relative to `root`; links are listed, not followed."""
     found: list[str] = []
     for folder in folders:
         for place, below, names in os.walk(root / folder):
             here = Path(place)
             found += [n.relative_to(root).as_posix() for n in (here / name for name in names)]
             found += [n.relative_to(root).as_posix() for n in (here / name for name in below) if n.is_symlink()]
-            below[:] = sorted(name for name in below if name != CACHE)
+            below[:] = sorted(name for name in below if name != BYTECODE)
     return sorted(path for path in found if path not in known)
 
 
 def to_bytes(content: Content) -> bytes:
-    """Give the bytes of a file."""
+    """Return the content of a file as bytes."""
     return content if isinstance(content, bytes) else content.encode("utf-8")
 
 
@@ -109,7 +109,7 @@ def _compare(root: Path, files: Mapping[str, Content], former: Mapping[str, Dige
     added: list[str] = []
     changed: list[str] = []
     for path, content in sorted(files.items()):
-        link = _link_on_the_way(root, path)
+        link = _link_above(root, path)
         if link is not None:
             raise GeneratorError(
                 f"is a link, and {path} would be written behind it",
@@ -130,18 +130,18 @@ def _compare(root: Path, files: Mapping[str, Content], former: Mapping[str, Dige
         reason = _why_kept(root, path, former[path])
         if reason is not None:
             kept.append((path, reason))
-        # Where case plays no part, a file whose name changed in case only is a wanted one.
+        # On a case-insensitive file system, a path that differs in case only is the wanted file itself.
         elif (mode := _mode(root / path)) is not None and _identity(root / path) not in wanted:
             stale.append(path)
     return Changes(tuple(added), tuple(changed), tuple(stale), tuple(kept))
 
 
 def _why_kept(root: Path, path: str, digests: Digests) -> str | None:
-    """Say why a file of an earlier run must not be removed; None where it may be, or is gone."""
+    """Return why a file of an earlier run must not be removed; None if it may be removed, or does not exist."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or not pure.parts or ".." in pure.parts:
         return "leads out of the folder"
-    if _link_on_the_way(root, path) is not None:
+    if _link_above(root, path) is not None:
         return "lies behind a link"
     mode = _mode(root / path)
     if mode is None:
@@ -151,8 +151,8 @@ def _why_kept(root: Path, path: str, digests: Digests) -> str | None:
     return None if digest((root / path).read_bytes()) in digests else "was edited since it was written"
 
 
-def _link_on_the_way(root: Path, path: str) -> Path | None:
-    """Find the first folder between `root` and a file that is a link."""
+def _link_above(root: Path, path: str) -> Path | None:
+    """Return the first folder between `root` and a file that is a link."""
     place = root
     for part in PurePosixPath(path).parts[:-1]:
         place /= part
@@ -184,14 +184,14 @@ def _replace(target: Path, content: bytes) -> None:
             file.write(content)
         temporary.replace(target)
     except FileExistsError:
-        raise  # of another making, so it stays
+        raise  # another process created it, so it stays
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _remove_emptied(root: Path, removed: Iterable[str]) -> None:
-    """Remove the folders that became empty when files were removed; all others stay."""
+def _remove_empty_folders(root: Path, removed: Iterable[str]) -> None:
+    """Remove the folders that are empty now that files were removed from them."""
     places = {parent for path in removed for parent in PurePosixPath(path).parents if parent.parts}
     for place in sorted(places, key=lambda p: len(p.parts), reverse=True):
         folder = root / place

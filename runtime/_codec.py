@@ -26,8 +26,8 @@ T = TypeVar("T")
 class Decoder(Generic[T]):
     """A reusable decoder of one type, for hot loops.
 
-    `unknown` says what becomes of an unknown tag in a closed union: "reject" raises, "keep" gives an
-    `UnknownVariant`. `on_skip` is called with each `Skipped` after a decode that repaired something.
+    `unknown` decides about an unknown tag in a closed union: "reject" raises, "keep" gives an `UnknownVariant`.
+    `on_skip` is called with each `Skipped` after a decode that repaired something.
     """
 
     __slots__ = ("decode", "on_skip", "type", "unknown")
@@ -35,8 +35,8 @@ class Decoder(Generic[T]):
     decode: Callable[[Buffer], T]
     """Decode one JSON document.
 
-    Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for a value that
-    neither fits nor may be repaired.
+    Raises `msgspec.DecodeError` for malformed JSON and `msgspec.ValidationError`, with the path, for an invalid value
+    that cannot be repaired.
     """
 
     @overload
@@ -58,7 +58,7 @@ class Decoder(Generic[T]):
         self.on_skip = on_skip
         strict = msgspec.json.Decoder(type, dec_hook=dec_hook).decode
 
-        # A closure, since a method would look itself and the strict decoder up on every call.
+        # A closure: a method would cost a lookup of itself and of the strict decoder on every call.
         def decode(buf: Buffer, /) -> Any:
             try:
                 return strict(buf)
@@ -75,11 +75,11 @@ def decode(buf: Buffer, /, *, type: "TypeForm[T]", unknown: Unknown = "reject", 
 @overload
 def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
 def decode(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
-    """Decode one JSON document as `type`, repairing what the schema forgives.
+    """Decode one JSON document as `type`, and repair invalid values where the schema is lenient.
 
-    `type` is a class or any other type, such as the union `v1.SessionUpdate`; a type checker knows the result by it.
-    `buf` is UTF-8 JSON as bytes, bytearray, memoryview, or text. `unknown` and `on_skip` are as for `Decoder`, and so
-    are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for a value that does not fit.
+    `type` is a class or any other type, such as the union `v1.SessionUpdate`; type checkers infer the result from it.
+    `buf` is UTF-8 JSON as bytes, bytearray, memoryview, or text. `unknown` and `on_skip` are those of `Decoder`, and so
+    are the errors: `msgspec.DecodeError` for malformed JSON, `msgspec.ValidationError` for an invalid value.
     """
     try:
         return (DECODERS.get(type) or strict_decoder(type))(buf)
@@ -94,9 +94,9 @@ def decode_strict(buf: Buffer, /, *, type: "TypeForm[T]") -> T: ...
 @overload
 def decode_strict(buf: Buffer, /, *, type: Any) -> Any: ...
 def decode_strict(buf: Buffer, /, *, type: Any) -> Any:
-    """Decode one JSON document as `type` without any repair: what a sender may rely on.
+    """Decode one JSON document as `type` without repairs: every reader accepts what this accepts.
 
-    Raises as `decode` does, and also where `decode` would repair.
+    Raises as `decode` does, and also for values that `decode` would repair.
     """
     try:
         return (DECODERS.get(type) or strict_decoder(type))(buf)
@@ -113,7 +113,7 @@ def decode_with_repairs(
 @overload
 def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]: ...
 def decode_with_repairs(buf: Buffer, /, *, type: Any, unknown: Unknown = "reject") -> tuple[Any, list[Skipped]]:
-    """Decode one JSON document as `type` and list what was repaired in it.
+    """Decode one JSON document as `type` and list the repairs.
 
     Raises as `decode` does.
     """
@@ -130,17 +130,17 @@ def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: O
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
     """Turn plain JSON values (what `json.loads` gives) into `type`, as `decode` does for JSON text.
 
-    Raises `msgspec.ValidationError` for a value that neither fits nor may be repaired.
+    Raises `msgspec.ValidationError` for an invalid value that cannot be repaired.
     """
     try:
         return msgspec.convert(value, type, dec_hook=dec_hook)
     except ValidationError:
         return _repaired(value, type, unknown, on_skip)
     except RecursionError:
-        raise ValidationError("The value is nested too deeply") from None
+        raise ValidationError(TOO_DEEP) from None
     except UnicodeEncodeError:
-        raise ValidationError("The value holds text with a lone surrogate, which is no Unicode text") from None
-    except ValueError:  # an integer that is too long to be shown, where msgspec means to say what is wrong with it
+        raise ValidationError("The value contains text with a lone surrogate, which is not Unicode") from None
+    except ValueError:  # msgspec cannot write an integer with that many digits into its error text
         return _repaired(value, type, unknown, on_skip)
 
 
@@ -162,7 +162,7 @@ def _decode_slow(
 
 
 def _plain(why: Exception, buf: Buffer) -> Any:
-    """Decode to plain values after a strict decode failed with `why`; malformed JSON is an error first of all."""
+    """Decode to plain values after the fast path failed with `why`; raise if the JSON is malformed."""
     if not isinstance(why, ValidationError):
         raise DecodeError(reason(why, buf)) from None
     try:

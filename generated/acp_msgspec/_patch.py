@@ -1,4 +1,4 @@
-"""Three-state fields put to use: applying what a peer says has changed."""
+"""Applies updates with three-state fields to the objects that they change."""
 
 from functools import cache
 from typing import Any, Literal, TypeVar, get_origin
@@ -12,19 +12,18 @@ S = TypeVar("S", bound=Struct)
 
 
 def apply_patch(current: S, patch: Struct, /) -> S:
-    """Give a copy of `current` with the changes that `patch` carries; neither argument is changed.
+    """Return a copy of `current` with the changes in `patch`; neither argument is changed.
 
-    Fields meet by name. For a field of `patch` with three states, UNSET leaves the present value, None clears it, and a
-    value replaces it whole, lists and maps too. For any other optional field of `patch` a value that equals its
-    default says nothing, as it would not be on the wire, and leaves the present value. Fields that only one of the two
-    has are left aside.
+    Fields are matched by name. For a three-state field of `patch`, UNSET keeps the present value, None clears it, and
+    any other value replaces it as a whole, also lists and maps. For other optional fields of `patch`, the default keeps
+    the present value, as it would not be on the wire. Fields that only one of the two classes has are ignored.
 
-    Where a field of `current` cannot be None, clearing gives its default.
+    Clearing a field of `current` that cannot be None gives its default.
 
-    Raises `ValueError` when a required field of `current` that cannot be None is cleared, and `TypeError` for a patch
-    whose class has nothing to change in that of `current`.
+    Raises `ValueError` if a required field of `current` that cannot be None is cleared, and `TypeError` if the two
+    classes have no field in common that could change.
     """
-    if not _meet(type(current), type(patch)):
+    if not _share_fields(type(current), type(patch)):
         raise TypeError(f"A {type(patch).__name__} has no field that a {type(current).__name__} has")
     targets = {f.name: f for f in _fields(type(current))}
     changes: dict[str, Any] = {}
@@ -41,8 +40,8 @@ def apply_patch(current: S, patch: Struct, /) -> S:
 
 
 @cache
-def _meet(current: type[Struct], patch: type[Struct]) -> bool:
-    """Say whether two classes share a field that says something of its own: all have `meta`, and a tag only names."""
+def _share_fields(current: type[Struct], patch: type[Struct]) -> bool:
+    """Whether two classes share a field other than `meta` and tags."""
     own = [{f.name for f in _fields(kind) if get_origin(f.type) is not Literal} - {"meta"} for kind in (current, patch)]
     return current is patch or not own[0].isdisjoint(own[1])
 
@@ -57,7 +56,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 
 
 def _cleared(target: msgspec.structs.FieldInfo) -> Any:
-    """Find what a cleared field becomes."""
+    """Return the value of a cleared field."""
     if engine().reader_of(target.type).viable(None):
         return None
     if target.required:

@@ -1,4 +1,4 @@
-"""Checking what was built by hand before it is sent: msgspec checks nothing on construction."""
+"""Checks of objects before they are sent: msgspec does not check constructor arguments."""
 
 from typing import Any
 
@@ -7,19 +7,19 @@ from msgspec import DecodeError, Raw, ValidationError
 from ._decode.context import RepairContext
 from ._decode.hook import engine
 from ._decode.malformed import plain_values
-from ._decode.outgoing import Fault, Place, is_object, outgoing, places, why_no_json, why_no_key, written
-from ._decode.paths import Mismatch
+from ._decode.outgoing import Fault, Place, is_object, outgoing, places, why_not_json, why_not_key, written
+from ._decode.paths import TOO_DEEP, Mismatch
 
 
 def validate(obj: Any, /, *, type: Any = None) -> None:
-    """Check that `obj` is what a strict reader accepts, and what the schema asks of a sender beyond that.
+    """Check that strict readers accept `obj`, and that it keeps the constraints for senders.
 
-    Checked are required fields, types, ranges, enumeration values and tags, and the limits that readers do not
-    enforce: lengths, patterns, bounds of floats, Base64, the form of URIs and date-times; and that JSON has a form for
-    everything: no NaN, infinity or lone surrogate anywhere, no integer with more digits than Python converts, no extra
-    key that the class declares itself. An `UnknownVariant` passes where its tag is unknown.
+    Checks required fields, types, ranges, enumeration values and tags; the constraints that readers do not enforce:
+    lengths, patterns, bounds of floats, Base64, the form of URIs and date-times; and that JSON can carry every value:
+    no NaN, infinity or lone surrogate anywhere, no integer with more digits than Python converts, no extra key that the
+    class declares itself. An `UnknownVariant` passes if its tag is unknown.
 
-    `type` is what the peer expects, by default the class of `obj`; name it to check lists and members of unions.
+    `type` is the type that the peer expects, by default the class of `obj`; pass it to check lists and unions.
 
     Raises `msgspec.ValidationError` with the JSON path of the first mismatch.
     """
@@ -27,7 +27,7 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
     try:
         root = [outgoing(obj, with_faults=True)]
     except RecursionError:
-        raise ValidationError("The object is nested too deeply") from None
+        raise ValidationError(TOO_DEEP) from None
     except (TypeError, ValueError) as why:
         raise ValidationError(f"The object holds what JSON cannot carry: {why}") from None
     problem = _problem(root)
@@ -37,15 +37,15 @@ def validate(obj: Any, /, *, type: Any = None) -> None:
     except Mismatch as why:
         raise ValidationError(str(why)) from None
     except RecursionError:
-        raise ValidationError("The object is nested too deeply") from None
+        raise ValidationError(TOO_DEEP) from None
     if problem is not None:
         raise ValidationError(problem)
 
 
 def _problem(root: list[Any]) -> str | None:
-    """Find the first place with what JSON has no form for; put plain values in the places of raw JSON.
+    """Find the first value that JSON cannot carry; replace raw JSON by plain values on the way.
 
-    Raises `msgspec.ValidationError` for what has no plain form either, so that no type can be asked about it.
+    Raises `msgspec.ValidationError` for objects without a plain form: no reader can judge these.
     """
     found: str | None = None
     for place in places(root):
@@ -55,7 +55,7 @@ def _problem(root: list[Any]) -> str | None:
         if isinstance(value, Raw):
             place.holder[place.key] = _plain(value, place)
         elif found is None:
-            problem = why_no_json(value)
+            problem = why_not_json(value)
             if problem is not None:
                 found = f"{problem} - at `{place.path}`"
             elif is_object(value):
@@ -65,7 +65,7 @@ def _problem(root: list[Any]) -> str | None:
 
 def _problem_of_keys(value: dict[Any, Any], place: Place) -> str | None:
     for key in value:
-        problem = None if key.__class__ is str and key.isascii() else why_no_key(key)
+        problem = None if key.__class__ is str and key.isascii() else why_not_key(key)
         if problem is not None:
             return f"{problem} - at `{written((place.trail, str(key)))}`"
     return None
@@ -75,7 +75,7 @@ def _plain(raw: Raw, place: Place) -> Any:
     try:
         return plain_values(raw)
     except Mismatch:
-        return raw  # a number that no reader takes, which may stand where JSON stays raw
+        return raw  # a number out of range, which is valid only where JSON stays raw
     except DecodeError as why:
         raise ValidationError(f"{why} - at `{place.path}`") from None
 

@@ -1,15 +1,18 @@
-"""What changed between two versions of the schemas, for the users of the package: names, types, and who is affected."""
+"""What changed for users of the package between two versions of the schemas, and whom each change affects.
+
+`inputs` reads both sides, `compare/` finds the changes, `render/` writes them in one of the `FORMATS`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator.diff.compare.comparison import Comparison, compare
 from generator.diff.inputs import load
-from generator.diff.machine import render_json
-from generator.diff.markdown import render_markdown
-from generator.diff.page import render_html
-from generator.diff.plain import render_text
-from generator.diff.report import Comparison, compare
+from generator.diff.render.html_page import render_html
+from generator.diff.render.json_document import render_json
+from generator.diff.render.markdown import render_markdown
+from generator.diff.render.text import render_text
 from generator.errors import GeneratorError
 from generator.source import ROOT
 
@@ -19,12 +22,12 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "json": render_json,
     "html": render_html,
 }
-"""What writes each format."""
+"""The function that writes each format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison, written out: `status` is the exit status, 0 for no change, 3 for patch or minor, 4 for major."""
+    """A rendered comparison. `status` is the exit status: 0 for no change, 3 for patch or minor, 4 for major."""
 
     text: str
     status: int
@@ -32,10 +35,10 @@ class Report:
 
 
 def diff(old: str, new: str, fmt: str, root: Path = ROOT) -> Report:
-    """Compare what users see of two versions of the schemas.
+    """Compare two versions of the schemas as users see them.
 
     Each of `old` and `new` is a lock file, a folder, a schema file, or a git revision of the project at `root`; `fmt`
-    is a key of `FORMATS`. Raises `GeneratorError` for what cannot be read.
+    is a key of `FORMATS`. Raises `GeneratorError` for an argument that cannot be read.
     """
     if fmt not in FORMATS:
         raise GeneratorError(f"unknown format {fmt!r}", hint=f"one of {', '.join(FORMATS)}")

@@ -1,8 +1,8 @@
-"""What OLD and NEW may be: a lock, a folder, one schema file, or a git revision of this project.
+"""The inputs OLD and NEW: a lock file, a folder, one schema file, or a git revision of this project.
 
-A path that exists is taken for a path. A folder may hold `v1/` and `v2/`, itself or in its `schema/`, or the older
-layout `schema.json`, `schema.unstable.json` and `schema.v2.json`, which count as v1, v1_unstable and v2. A folder, a
-lock or a revision that has an `overrides.toml` beside its schemas is read with it, anything else with the present one.
+An existing path takes precedence over a revision. A folder holds `v1/` and `v2/`, directly or in its `schema/`, or the
+older layout `schema.json`, `schema.unstable.json` and `schema.v2.json`, read as v1, v1_unstable and v2. An
+`overrides.toml` beside the schemas of a folder, lock or revision applies to them; otherwise the current one does.
 """
 
 import shutil
@@ -33,15 +33,15 @@ from generator.source import (
 PREFIXES = ("", "schema/")
 OVERRIDES = "overrides.toml"
 UNNAMED = "schema"
-"""The label of a schema file whose path names none."""
+"""The label of a schema file whose path does not imply one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
+class Input:
     """One side of a comparison: its modules by label.
 
-    `renamed` are the former names that live on in each, and what they are called now; `has_meta` are the labels with a
-    list of methods beside them.
+    `renamed` maps the deprecated names of each module to the current ones; `has_meta` are the labels whose schema has a
+    list of methods beside it. `is_single` says that the input was one schema file.
     """
 
     shown: str
@@ -53,14 +53,14 @@ class Half:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that lie together somewhere: `read` gives one or None, `shown` names one in an error."""
+    """Access to the files of one input: `read` returns one or None, `shown` names it in errors."""
 
     read: Callable[[str], bytes | None]
     shown: Callable[[str], str]
 
 
-def load(argument: str, root: Path) -> Half:
-    """Read and lower what an argument stands for; `root` is the project whose revisions count."""
+def load(argument: str, root: Path) -> Input:
+    """Read and lower an input; git revisions are those of the project at `root`."""
     path = Path(argument)
     kind = _kind(argument, path)
     if kind == "folder":
@@ -78,14 +78,14 @@ def load(argument: str, root: Path) -> Half:
 
 def _kind(argument: str, path: Path) -> str:
     try:
-        # The empty path is the present folder to pathlib, and a slip on a command line.
+        # To pathlib the empty path is the current folder; on a command line it is a mistake.
         return "" if not argument else "folder" if path.is_dir() else "file" if path.is_file() else ""
     except OSError as why:
         raise GeneratorError(f"cannot be read: {(why.strerror or str(why)).lower()}", file=argument) from None
 
 
-def _folder(argument: str, files: Files) -> Half | None:
-    """Read all schemas at the top or, if there are none, in `schema/`; each in today's place or that of old."""
+def _folder(argument: str, files: Files) -> Input | None:
+    """Read all schemas at the top or, if there are none, in `schema/`; each in the current or the older layout."""
     for prefix in PREFIXES:
         sources: list[Source] = []
         for label, today in LABELS.items():
@@ -95,7 +95,7 @@ def _folder(argument: str, files: Files) -> Half | None:
                     sources.append(_source(files, label, data, prefix + schema, prefix + meta))
                     break
         if sources:
-            return _half(argument, files, sources, prefix + OVERRIDES)
+            return _input(argument, files, sources, prefix + OVERRIDES)
     return None
 
 
@@ -113,17 +113,17 @@ def _source(files: Files, label: str, data: bytes, schema: str, meta: str) -> So
     )
 
 
-def _half(argument: str, files: Files, sources: list[Source], overrides: str) -> Half:
+def _input(argument: str, files: Files, sources: list[Source], overrides: str) -> Input:
     own = files.read(overrides)
     chosen = {s.label: _overrides(s, own, files.shown(overrides)) for s in sources}
     return _lowered(argument, sources, chosen)
 
 
-def _lowered(argument: str, sources: list[Source], chosen: dict[str, Overrides], *, is_single: bool = False) -> Half:
+def _lowered(argument: str, sources: list[Source], chosen: dict[str, Overrides], *, is_single: bool = False) -> Input:
     modules = {s.label: lower(read_schema(s), chosen[s.label]) for s in sources}
     renamed = {label: dict(overrides.renamed) for label, overrides in chosen.items()}
     has_meta = frozenset(s.label for s in sources if s.meta is not None)
-    return Half(argument, modules, renamed, has_meta, is_single)
+    return Input(argument, modules, renamed, has_meta, is_single)
 
 
 def _overrides(source: Source, own: bytes | None, shown: str) -> Overrides:
@@ -138,8 +138,8 @@ def _overrides(source: Source, own: bytes | None, shown: str) -> Overrides:
             raise GeneratorError(why.problem, file=shown, pointer=why.pointer, hint=why.hint) from None
 
 
-def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Half:
-    """Read the schemas beside a lock; one that is not what the lock says is an error."""
+def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Input:
+    """Read the schemas beside a lock file; one whose digest differs is an error."""
     shown = Path(argument).parent
 
     def read(name: str) -> bytes | None:
@@ -162,8 +162,8 @@ def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Half:
     return found
 
 
-def _single(argument: str, path: Path, raw: dict[str, Any]) -> Half:
-    """Read one schema file, and the meta file beside it that has its name."""
+def _single(argument: str, path: Path, raw: dict[str, Any]) -> Input:
+    """Read one schema file, and the meta file beside it whose name corresponds."""
     label = _label(path)
     meta = path.with_name(path.name.replace("schema", "meta", 1))
     methods = read_if_there(meta) if meta != path else None
@@ -182,7 +182,7 @@ def _single(argument: str, path: Path, raw: dict[str, Any]) -> Half:
 
 
 def _label(path: Path) -> str:
-    """Tell the label of a schema file by the end of its path."""
+    """Derive the label of a schema file from the end of its path."""
     parts = path.resolve().parts
     for names in (LABELS, EARLY):
         for label, (schema, _) in names.items():
@@ -192,7 +192,7 @@ def _label(path: Path) -> str:
     return UNNAMED
 
 
-def _revision(argument: str, root: Path) -> Half:
+def _revision(argument: str, root: Path) -> Input:
     sha = None
     if argument and not argument.startswith("-"):
         if shutil.which("git") is None:
@@ -200,7 +200,7 @@ def _revision(argument: str, root: Path) -> Half:
         sha = git_line(root, "rev-parse", "--verify", "--quiet", f"{argument}^{{commit}}")
     if sha is None:
         raise GeneratorError(
-            f"{argument!r} is no file, no folder and no git revision of this project",
+            f"{argument!r} is not a file, a folder or a git revision of this project",
             hint="a lock, a folder with v1/ and v2/, a schema file, or a revision such as HEAD~1",
         )
     commit = sha

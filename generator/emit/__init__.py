@@ -12,7 +12,7 @@ from generator.emit.imports import HELPERS, Import, import_key, imports
 from generator.emit.messages import messages_view
 from generator.emit.order import has_forward_references, ordered
 from generator.emit.respell import respelt, spellings
-from generator.emit.text import names_in, quoted
+from generator.emit.text import quoted
 from generator.emit.views import Viewer
 from generator.engine import format_code
 from generator.errors import GeneratorError
@@ -69,11 +69,6 @@ def _types(module: Module, source: Source, docs: Docs, common: dict[str, Any]) -
     enum_views = [enums.view(d) for d in sorted(leaves, key=lambda d: d.name)]
     in_order = ordered(bodies, source.file)
     type_views = [types.view(d) for d in in_order]
-    # Names in default expressions (`always(ElicitationSchemaType.OBJECT)`) count as used, too.
-    for definition in bodies:
-        for entry in getattr(definition, "fields", ()):
-            for name in names_in(entry.default.expression) & leaf_names if entry.default is not None else ():
-                types.writer.use(name)
     return {
         "enums": environment()
         .get_template("enums.py.jinja")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from generator.emit.protocol import Protocol
-from generator.emit.text import quoted
+from generator.emit.text import quoted, value_text
 from generator.emit.views import doc_lines
 from generator.model import Method, Module, Need
 from generator.names import method_names
@@ -82,7 +82,7 @@ def _need(need: Need, handlers: list[dict[str, Any]]) -> str:
     parts = [quoted(need.method), quoted(need.capability)]
     if need.leaf is not None:
         name = next(h["name"] for h in handlers if h["wire"] == need.method)
-        parts += [f"name={quoted(name)}", f"leaf={need.leaf}"]
+        parts += [f"name={quoted(name)}", f"leaf={value_text(need.leaf)}"]
     if need.field is not None:
         parts.append(f"field={quoted(need.field)}")
     if need.value is not None:

@@ -1,14 +1,14 @@
-"""The order of definitions in an emitted module: what a definition is made of stands just before it."""
+"""The order of definitions in an emitted module: each one stands just below the definitions that it refers to."""
 
 import heapq
 
-from generator.emit.text import names_in
 from generator.errors import GeneratorError
 from generator.model import Alias, CatchAll, Definition, Field, Named, Presence, Struct, Union, parts
+from generator.values import names_in
 
 
 def soft_dependencies(definition: Definition) -> list[str]:
-    """List the names that a definition mentions anywhere."""
+    """List the names that a definition refers to, in annotations as well."""
     found: list[str] = []
     match definition:
         case Struct(fields=fields) | CatchAll(fields=fields):
@@ -20,7 +20,7 @@ def soft_dependencies(definition: Definition) -> list[str]:
 
 
 def eager_dependencies(definition: Definition) -> list[str]:
-    """List the names that must exist when a definition is executed: bases, members of unions, factories."""
+    """List the names that must exist when Python executes a definition: bases, members of unions, defaults."""
     found: list[str] = []
     match definition:
         case Struct(fields=fields, base=base):
@@ -40,15 +40,17 @@ def eager_dependencies(definition: Definition) -> list[str]:
 
 def _in_defaults(fields: tuple[Field, ...]) -> list[str]:
     found: list[str] = []
-    for entry in (f for f in fields if f.default is not None):
-        found.extend(sorted(names_in(entry.default.expression)) if entry.default else [])
-        if entry.presence is Presence.DEFAULTED:  # a fresh list or map is written with the type of its items
+    for entry in fields:
+        if entry.default is None:
+            continue
+        found.extend(sorted(set(names_in(entry.default))))
+        if entry.presence is Presence.DEFAULTED:  # an empty list or map is written with the type of its items
             found.extend(p.name for p in parts(entry.kind) if isinstance(p, Named))
     return found
 
 
 def has_forward_references(definitions: list[Definition]) -> bool:
-    """Say whether a definition mentions one that stands below it, or itself."""
+    """Return whether a definition refers to itself, or to one that stands below it."""
     seen: set[str] = set()
     known = {d.name for d in definitions}
     for definition in definitions:
@@ -59,7 +61,7 @@ def has_forward_references(definitions: list[Definition]) -> bool:
 
 
 def ordered(definitions: tuple[Definition, ...], file: str) -> list[Definition]:
-    """Order definitions for readers and for Python; the input's own order plays no part."""
+    """Order definitions for readers and for Python, independently of their order in the input."""
     by_name = {d.name: d for d in definitions}
     rank = _reading_rank(by_name)
     waiting = {n: {e for e in eager_dependencies(d) if e in by_name and e != n} for n, d in by_name.items()}

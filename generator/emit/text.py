@@ -1,6 +1,5 @@
-"""The text of type expressions and fields, and the names that it needs."""
+"""The Python text of types, values and fields, and the names that it needs; nothing else writes any of them."""
 
-import ast
 import json
 from dataclasses import dataclass, field
 
@@ -19,6 +18,7 @@ from generator.model import (
     Type,
 )
 from generator.names import helper, wire_name
+from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, is_mutable, names_in
 
 INTEGERS = {f"{sign}int{bits}": f"{'UI' if sign else 'I'}nt{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 ADVICE_ALIASES: dict[tuple[tuple[str, str | int | float], ...], str] = {
@@ -35,16 +35,28 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False) if text.isprintable() else repr(text)
 
 
-def names_in(expression: str) -> set[str]:
-    """List the names that a Python expression uses."""
-    return {node.id for node in ast.walk(ast.parse(expression, mode="eval")) if isinstance(node, ast.Name)}
+def value_text(value: Value) -> str:
+    """Write a default value as a Python expression."""
+    match value:
+        case Literal(value=plain, newtype=None):
+            return repr(plain)
+        case Literal(value=plain, newtype=name):
+            return f"{name}({plain!r})"
+        case MemberOf(enumeration=name, member=member):
+            return f"{name}.{member}"
+        case ListValue(items=items):
+            return f"[{', '.join(map(value_text, items))}]"
+        case MapValue(entries=entries):
+            return "{" + ", ".join(f"{key!r}: {value_text(item)}" for key, item in entries) + "}"
+        case New(cls=name, arguments=arguments):
+            return f"{name}({', '.join(f'{key}={value_text(item)}' for key, item in arguments)})"
 
 
-def without_marks(kind: Type) -> Type:
-    """Take advice and leniency off the outside of a type."""
+def bare_type(kind: Type) -> Type:
+    """Take sender constraints and `SkipInvalid` off the outside of a type."""
     match kind:
         case Advised(inner=inner):
-            return without_marks(inner)
+            return bare_type(inner)
         case ListOf(item=item):
             return ListOf(item)
         case _:
@@ -53,10 +65,10 @@ def without_marks(kind: Type) -> Type:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes types; `uses` collects the names that an emitted module must import or define before.
+    """Writes types and defaults; `uses` collects the names that an emitted module must import, or define before.
 
-    `hidden` are names of the schema, which what is imported from elsewhere must not meet; `shadowed` those that a
-    class's own fields hide from its annotations.
+    `hidden` are the names of the schema: a helper of the same name is imported with a leading underscore. `shadowed`
+    are the names of the current class's fields, which hide built-in types from its annotations.
     """
 
     uses: set[str] = field(default_factory=set[str])
@@ -69,11 +81,11 @@ class Writer:
         return name
 
     def helper(self, name: str) -> str:
-        """Note that a name from elsewhere is used, and spell it."""
+        """Note that a helper is used, and give the name under which it is imported."""
         return self.use(helper(name, self.hidden))
 
     def builtin(self, name: str) -> str:
-        """Write a built-in type, by way of its module where a field has the same name."""
+        """Write a built-in type; through the module `builtins` where a field has the same name."""
         if name in self.shadowed:
             return f"{self.helper('builtins')}.{name}"
         return name
@@ -133,22 +145,40 @@ class Writer:
                 text = "None"
             case Presence.PATCH:
                 text = self.helper("UNSET")
-            case Presence.DEFAULTED | Presence.EMPTY if entry.default is not None:
-                text = entry.default.expression
-                if entry.presence is Presence.DEFAULTED:
-                    fresh = entry.default.fresh
-                    if fresh and text in ("list", "dict"):
-                        # With its items' type, so that a type checker in strict mode knows what it makes.
-                        text = self.kind(without_marks(entry.kind))
-                    return f" = {self._call('always_new' if fresh else 'always', text, named)}"
+            case Presence.DEFAULTED if entry.default is not None:
+                return f" = {self._always(entry.kind, entry.default, named)}"
+            case Presence.EMPTY if entry.default is not None:
+                if named and isinstance(entry.default, ListValue | MapValue):
+                    factory = self.builtin("list" if isinstance(entry.default, ListValue) else "dict")
+                    return f" = {self._call('field', f'default_factory={factory}', named)}"
+                text = self.value(entry.default)
             case _:
                 raise AssertionError(f"{entry.wire} has no default to write")
-        if not named:
-            return f" = {text}" if text else ""
-        if text in ("[]", "{}"):
-            factory = self.builtin("list" if text == "[]" else "dict")
-            return f" = {self._call('field', f'default_factory={factory}', named)}"
-        return f" = {self._call('field', f'default={text}' if text else '', named)}"
+        if named:
+            text = self._call("field", f"default={text}" if text else "", named)
+        return f" = {text}" if text else ""
+
+    def value(self, value: Value) -> str:
+        """Write a default value."""
+        self.uses.update(names_in(value))
+        return value_text(value)
+
+    def _always(self, kind: Type, value: Value, named: str) -> str:
+        """Write a default that is encoded even when nothing else was set."""
+        if is_mutable(value):
+            return self._call("always_new", self._factory(kind, value), named)
+        return self._call("always", self.value(value), named)
+
+    def _factory(self, kind: Type, value: Value) -> str:
+        """Write what makes a new value for each object."""
+        match value, bare_type(kind):
+            case New(cls=name, arguments=()), _:
+                return self.use(name)
+            case (ListValue(items=()), ListOf() as made) | (MapValue(entries=()), MapOf() as made):
+                # With its items' type: strict type checkers do not know what a bare `list` makes.
+                return self.kind(made)
+            case _:
+                return f"lambda: {self.value(value)}"
 
     def _call(self, function: str, *arguments: str) -> str:
         return f"{self.helper(function)}({', '.join(a for a in arguments if a)})"

@@ -1,16 +1,15 @@
-"""Defaults: from the JSON of the schema to a Python expression."""
+"""Default values: JSON values of the schema become the values of `values.py`, according to the type of the field."""
 
 from typing import TYPE_CHECKING, Any
 
 from generator.errors import child
 from generator.lower.alternatives import expand
 from generator.lower.context import Node, default_of
-from generator.lower.kinds import RANGES, kind_of, resolve
+from generator.lower.kinds import RANGES, kind_of
 from generator.model import (
     Advised,
     Alias,
     Choice,
-    Default,
     Enumeration,
     Identifier,
     Integer,
@@ -23,98 +22,93 @@ from generator.model import (
 )
 from generator.names import field_of
 from generator.source import is_array, is_object
+from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, of_json
 
 if TYPE_CHECKING:
     from generator.lower.definitions import Lowering
 
 
-def default_expression(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Default:
-    """Write a default as Python: a value, or the factory of a fresh one."""
-    if raw == [] and isinstance(resolve(low, kind), ListOf):
-        return Default("list", fresh=True)
-    if raw == {} and isinstance(resolve(low, kind), MapOf):
-        return Default("dict", fresh=True)
-    text = value_text(low, kind, raw, pointer)
-    if text.endswith("()"):
-        return Default(text.removesuffix("()"), fresh=True)
-    return Default(f"lambda: {text}", fresh=True) if isinstance(raw, dict | list) else Default(text)
-
-
-def value_text(low: "Lowering", kind: Type, raw: Any, pointer: str) -> str:
-    """Write a JSON value of a type as a Python expression; a value that does not fit is an error."""
+def default_value(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Value:
+    """Convert a JSON value to a value of a type; a mismatch is an error."""
     match kind:
         case Plain(name="Any"):
-            return repr(raw)
-        case Plain(name=name) if type(raw).__name__ == name or (name == "float" and type(raw) is int):
-            return repr(raw)
-        case Plain(name="None") if raw is None:
-            return "None"
-        case Integer(format=fmt, low=least, high=most) if type(raw) is int:
-            if (
-                (least if least is not None else RANGES[fmt][0])
-                <= raw
-                <= (most if most is not None else RANGES[fmt][1])
-            ):
-                return repr(raw)
-        case Nullable(inner=inner):
-            return "None" if raw is None else value_text(low, inner, raw, pointer)
-        case Advised(inner=inner):
-            return value_text(low, inner, raw, pointer)
+            return of_json(raw)
+        case Plain(name=name) if _is_plain(name, raw):
+            return Literal(raw)
+        case Integer() if type(raw) is int and _is_in_range(kind, raw):
+            return Literal(raw)
+        case Nullable() if raw is None:
+            return Literal(None)
+        case Nullable(inner=inner) | Advised(inner=inner):
+            return default_value(low, inner, raw, pointer)
         case ListOf(item=item) if is_array(raw):
-            entries = [value_text(low, item, v, child(pointer, i)) for i, v in enumerate(raw)]
-            return f"[{', '.join(entries)}]"
+            return ListValue(tuple(default_value(low, item, v, child(pointer, i)) for i, v in enumerate(raw)))
         case MapOf(item=item) if is_object(raw):
-            pairs = raw.items()
-            return "{" + ", ".join(f"{k!r}: {value_text(low, item, v, child(pointer, k))}" for k, v in pairs) + "}"
+            return MapValue(tuple((k, default_value(low, item, v, child(pointer, k))) for k, v in raw.items()))
         case Named(name=name):
-            return _named_text(low, name, raw, pointer)
+            return _named_value(low, name, raw, pointer)
         case Choice(options=options):
             for option in options:
-                if _fits(option, raw):
-                    return value_text(low, option, raw, pointer)
+                if _has_type(option, raw):
+                    return default_value(low, option, raw, pointer)
         case _:
             pass
-    raise low.context.fail(pointer, f"the default {raw!r} does not fit its type")
+    raise low.context.fail(pointer, f"the default {raw!r} does not match its type")
 
 
-def _named_text(low: "Lowering", name: str, raw: Any, pointer: str) -> str:
-    target = low.lowered(name)
-    match target:
+def _named_value(low: "Lowering", name: str, raw: Any, pointer: str) -> Value:
+    """Convert a JSON value to a value of a definition."""
+    match low.lowered(name):
         case Enumeration(members=members):
             for member in members:
                 if member.value == raw:
-                    return f"{name}.{member.name}"
-            raise low.context.fail(pointer, f"{raw!r} is no value of {name}")
+                    return MemberOf(name, member.name)
+            raise low.context.fail(pointer, f"{name} has no value {raw!r}")
         case Identifier() if isinstance(raw, str):
-            return f"{name}({raw!r})"
+            return Literal(raw, newtype=name)
         case Alias(kind=kind):
-            return value_text(low, kind, raw, pointer)
+            return default_value(low, kind, raw, pointer)
         case _:
-            pass
+            return _new(low, name, raw, pointer)
+
+
+def _new(low: "Lowering", name: str, raw: Any, pointer: str) -> New:
+    """Convert a JSON object to an instance of a class; properties equal to their own defaults are left out."""
     node = low.context.schema.definitions.get(name)
     if node is None or not is_object(raw) or not low.is_struct(name):
-        raise low.context.fail(pointer, f"a default of the type {name} cannot be written", "see defaults.py")
-    properties: dict[str, Node] = {
-        p.key: p.node for p in expand(low, node, low.context.pointer(name), name)[0].properties
-    }
-    arguments: list[str] = []
+        raise low.context.fail(pointer, f"a default of the type {name} cannot be written", "see lower/defaults.py")
+    place = low.context.pointer(name)
+    properties: dict[str, Node] = {p.key: p.node for p in expand(low, node, place, name)[0].properties}
+    arguments: list[tuple[str, Value]] = []
     for key, value in raw.items():
         if key not in properties:
             raise low.context.fail(child(pointer, key), f"{name} has no property {key!r}")
         has_default, default = default_of(properties[key])
         if has_default and default == value:
             continue
-        kind = kind_of(low, properties[key], child(low.context.pointer(name), "properties", key), name, key)
-        arguments.append(
-            f"{field_of(key, low.context.schema.names)}={value_text(low, kind, value, child(pointer, key))}"
-        )
+        kind = kind_of(low, properties[key], child(place, "properties", key), name, key)
+        made = default_value(low, kind, value, child(pointer, key))
+        arguments.append((field_of(key, low.context.schema.names), made))
     missing = [k for k in node.required if k not in raw]
     if missing:
         raise low.context.fail(pointer, f"the default lacks {missing[0]!r}, which {name} requires")
-    return f"{name}({', '.join(arguments)})"
+    return New(name, tuple(arguments))
 
 
-def _fits(kind: Type, raw: Any) -> bool:
+def _is_plain(name: str, raw: Any) -> bool:
+    """Return whether a JSON value matches a built-in type; an integer also matches `float`."""
+    if name == "None":
+        return raw is None
+    return type(raw).__name__ == name or (name == "float" and type(raw) is int)
+
+
+def _is_in_range(kind: Integer, raw: int) -> bool:
+    least, most = RANGES[kind.format]
+    return (least if kind.low is None else kind.low) <= raw <= (most if kind.high is None else kind.high)
+
+
+def _has_type(kind: Type, raw: Any) -> bool:
+    """Return whether an option of a union of scalars accepts the JSON type of a value."""
     match kind:
         case Plain(name=name):
             return type(raw).__name__ == name or (name == "None" and raw is None)

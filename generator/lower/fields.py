@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 from generator.errors import child
 from generator.lower.context import Property, const_of, default_of, flag
-from generator.lower.defaults import default_expression
+from generator.lower.defaults import default_value
 from generator.lower.kinds import ANY, kind_of, resolve
 from generator.model import (
     Choice,
-    Default,
     Enumeration,
     Field,
     Leniency,
@@ -22,6 +21,7 @@ from generator.model import (
 )
 from generator.names import fields_of
 from generator.read import ON_ERROR, ON_NULL
+from generator.values import ListValue, MapValue, MemberOf, Value
 
 if TYPE_CHECKING:
     from generator.lower.definitions import Lowering
@@ -42,7 +42,7 @@ def _lower(low: "Lowering", prop: Property, name: str, class_name: str) -> Field
     leniency = _leniency(prop)
     presence = _presence(low, prop, kind)
     has_default, raw = default_of(prop.node)
-    default: Default | None = None
+    default: Value | None = None
     match presence:
         case Presence.REQUIRED:
             if leniency is not Leniency.NONE and not _has_empty(low, kind):
@@ -50,7 +50,7 @@ def _lower(low: "Lowering", prop: Property, name: str, class_name: str) -> Field
                     prop.pointer, "a required property that forgives has no empty value to fall back to"
                 )
         case Presence.DEFAULTED if has_default:
-            default = default_expression(low, kind, raw, child(prop.pointer, "default"))
+            default = default_value(low, kind, raw, child(prop.pointer, "default"))
         case Presence.EMPTY:
             default = _empty(low, prop, kind)
         case _:
@@ -95,19 +95,19 @@ def _presence(low: "Lowering", prop: Property, kind: Type) -> Presence:
     return Presence.EMPTY
 
 
-def _empty(low: "Lowering", prop: Property, kind: Type) -> Default:
+def _empty(low: "Lowering", prop: Property, kind: Type) -> Value:
     """Find what stands for an absent property that is neither nullable nor has a default."""
     resolved = resolve(low, kind)
     if isinstance(resolved, ListOf):
-        return Default("[]")
+        return ListValue()
     if isinstance(resolved, MapOf):
-        return Default("{}")
+        return MapValue()
     target = low.lowered(kind.name) if isinstance(kind, Named) else None
     wanted = low.context.overrides.default_of(target.name) if isinstance(target, Enumeration) else None
     if isinstance(target, Enumeration) and wanted is not None:
         for member in target.members:
             if member.value == wanted:
-                return Default(f"{target.name}.{member.name}")
+                return MemberOf(target.name, member.name)
         raise low.context.fail(prop.pointer, f"the override names {wanted!r}, which {target.name} lacks")
     raise low.context.fail(
         prop.pointer,

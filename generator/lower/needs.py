@@ -1,4 +1,4 @@
-"""Capabilities: which method, and what in its params, needs which of them, checked against the schema."""
+"""Capabilities: which methods, and which values in their params, need one; checked against the schema."""
 
 from collections.abc import Iterable, Mapping
 
@@ -22,6 +22,7 @@ from generator.model import (
 )
 from generator.names import field_of
 from generator.overrides import Overrides
+from generator.values import Literal, MapValue, Value
 
 INITIALIZE = "initialize"
 
@@ -29,14 +30,17 @@ INITIALIZE = "initialize"
 def lower_needs(
     definitions: Iterable[Definition], methods: Iterable[Method], overrides: Overrides, file: str
 ) -> tuple[Need, ...]:
-    """Look up the entries; those of a pinned schema must all fit, for another one the others are left aside."""
+    """Look up the entries of the overrides.
+
+    For a pinned schema, an entry that does not match is an error; for any other schema it is ignored.
+    """
     known = {d.name: d for d in definitions}
     by_name = {m.name: m for m in methods}
     if INITIALIZE not in by_name:
         return ()
     made: list[Need] = []
     for key in overrides.capabilities:
-        needs, problem, pointer = _needs(key, overrides, known, by_name)
+        needs, problem, pointer = _needs_of(key, overrides, known, by_name)
         if not problem:
             overrides.use_capability(key)
             made += needs
@@ -46,10 +50,13 @@ def lower_needs(
     return tuple(sorted(made, key=lambda n: (n.method, n.field or "", n.value or "")))
 
 
-def _needs(
+def _needs_of(
     key: str, overrides: Overrides, known: Mapping[str, Definition], methods: Mapping[str, Method]
 ) -> tuple[list[Need], str, str]:
-    """Give what an entry means, or what it names in vain, and the pointer of the definition that lacks it."""
+    """Return the needs that an entry stands for.
+
+    If it does not match, return the name that was not found, and the pointer of the definition that lacks it.
+    """
     name, _, place = key.partition("#")
     wire, _, value = place.partition("=")
     method = methods.get(name)
@@ -59,14 +66,14 @@ def _needs(
     field = _field(params, wire, value, known) if place else ""
     if field is None:
         return [], place, params.pointer if params else ""
-    told = {"agent": methods[INITIALIZE].response, "client": methods[INITIALIZE].request}
+    advertised_in = {"agent": methods[INITIALIZE].response, "client": methods[INITIALIZE].request}
     found: list[Need] = []
     pointer = ""
     entry = overrides.capabilities[key]
     for side in method.handled_by:
-        start = known.get(told[side] or "")
+        start = known.get(advertised_in[side] or "")
         pointer = start.pointer if start else ""
-        kinds = list(_walk(start, entry.path, known))
+        kinds = list(_fields_on(start, entry.path, known))
         if len(kinds) == entry.path.count(".") + 1:
             is_by_name = entry.derived if field else not (entry.optional or entry.group)
             leaf = _leaf(kinds, known) if is_by_name else None
@@ -74,8 +81,8 @@ def _needs(
     return found, "" if found else entry.path, pointer
 
 
-def _bare(kind: Type, known: Mapping[str, Definition]) -> Type:
-    """Take off what hides the class of a value: null, advice, other names."""
+def _unwrapped(kind: Type, known: Mapping[str, Definition]) -> Type:
+    """Strip null, sender constraints and aliases off a type."""
     while True:
         match kind:
             case Nullable(inner=inner) | Advised(inner=inner):
@@ -91,22 +98,22 @@ def _member(owner: Definition | None, wire: str) -> Field | None:
     return next((f for f in fields if f.wire == wire), None)
 
 
-def _walk(start: Definition | None, path: str, known: Mapping[str, Definition]) -> Iterable[Field]:
-    """Follow keys from a definition, as far as they lead."""
+def _fields_on(start: Definition | None, path: str, known: Mapping[str, Definition]) -> Iterable[Field]:
+    """List the fields along a path of keys from a definition, up to the first key that does not exist."""
     place = start
     for key in path.split("."):
         entry = _member(place, key)
         if entry is None:
             return
         yield entry
-        kind = _bare(entry.kind, known)
+        kind = _unwrapped(entry.kind, known)
         place = known.get(kind.name) if isinstance(kind, Named) else None
 
 
-def _leaf(path: list[Field], known: Mapping[str, Definition]) -> str | None:
-    """Give the expression that advertises the end of a path, if nothing but that has to be said."""
+def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
+    """Return the value that advertises the end of a path; None if a class on the path has other required fields."""
     for number, entry in enumerate(path):
-        kind = _bare(entry.kind, known)
+        kind = _unwrapped(entry.kind, known)
         if isinstance(kind, Named):
             owner = known.get(kind.name)
             below = path[number + 1 : number + 2]
@@ -116,19 +123,19 @@ def _leaf(path: list[Field], known: Mapping[str, Definition]) -> str | None:
                 return None
         elif kind != Plain("bool"):
             return None
-    return "True" if _bare(path[-1].kind, known) == Plain("bool") else "{}"
+    return Literal(True) if _unwrapped(path[-1].kind, known) == Plain("bool") else MapValue()
 
 
 def _field(params: Definition | None, wire: str, value: str, known: Mapping[str, Definition]) -> str | None:
-    """Name the field of the params that an entry means, if its value can be there."""
+    """Return the name of the params' field that an entry means, or None if the field or its value does not exist."""
     if isinstance(params, Union):
         fits = wire == params.tag_field and value in _tags(params)
         return field_of(wire, known) if fits else None
     entry = _member(params, wire)
     if entry is None:
         return None
-    kind = _bare(entry.kind, known)
-    kind = _bare(kind.item, known) if isinstance(kind, ListOf) else kind
+    kind = _unwrapped(entry.kind, known)
+    kind = _unwrapped(kind.item, known) if isinstance(kind, ListOf) else kind
     target = known.get(kind.name) if isinstance(kind, Named) else None
     return entry.name if not value or value in _tags(target) else None
 

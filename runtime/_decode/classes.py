@@ -1,4 +1,4 @@
-"""Which Python classes a type takes: the cheap check of what a caller or a handler gives."""
+"""Python classes of a type: a cheap check of the values that callers and handlers pass in."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -20,9 +20,9 @@ _ANYTHING: frozenset[Any] = frozenset((object,))
 
 
 def accepts(kind: Any) -> frozenset[type[Any]]:
-    """List the classes whose instances a type takes; `object` stands for any.
+    """List the classes whose instances a type accepts; `object` stands for any.
 
-    A closed union also takes `UnknownVariant`, a float also an `int`, an enumeration its members alone.
+    A closed union also accepts `UnknownVariant`, and a float also an `int`. An enumeration accepts its members only.
     """
     found = _ACCEPTED.get(kind)
     if found is None:
@@ -31,9 +31,9 @@ def accepts(kind: Any) -> frozenset[type[Any]]:
 
 
 def instance_check(kind: Any) -> Callable[[Any], bool]:
-    """Make a cheap test of the class of a value: whether a type takes it, or subclasses of what it takes.
+    """Return a function that checks whether a value has a class that a type accepts, or a subclass of one.
 
-    Raw JSON passes for every type. What is inside of a value is not looked at.
+    Raw JSON passes for every type. The content of a value is not checked.
     """
     check = _CHECKS.get(kind)
     if check is None:
@@ -42,10 +42,10 @@ def instance_check(kind: Any) -> Callable[[Any], bool]:
 
 
 def why_invalid(kind: Any, value: Any) -> str | None:
-    """Say why a value is not what a type takes, or None where it is.
+    """Return why a type does not accept a value, None if it does.
 
-    Instances of this package's classes are told by their class alone. Plain JSON values, and what msgspec writes as
-    such, must decode as the type; None stands for an empty object, as readers take it, where no key is required.
+    Of instances of this package's classes only the class is checked. Plain JSON values, and objects that msgspec
+    encodes as such, must decode as the type. None counts as an empty object, as it does on the wire.
     """
     if instance_check(kind)(value):
         return None
@@ -65,7 +65,7 @@ def why_invalid(kind: Any, value: Any) -> str | None:
 
 
 def expected(kind: Any, value: Any) -> str:
-    """Say which classes a type takes, and which one the value has."""
+    """Name the classes that a type accepts, and the class of a value."""
     cls, wanted = value.__class__, class_names(kind)
     name = "None" if value is None else cls.__name__
     if name in wanted.split(" | "):
@@ -77,7 +77,7 @@ def _checking(classes: frozenset[type[Any]]) -> Callable[[Any], bool]:
     if object in classes:
         return lambda value: True
     exact = classes | {Raw}
-    # That a boolean is an integer in Python counts nowhere in JSON.
+    # In Python a boolean is an integer, in JSON it is not.
     inherited = tuple(c for c in classes if c not in (int, float, type(None), UnsetType))
     return lambda value: value.__class__ in exact or isinstance(value, inherited)
 
@@ -124,6 +124,6 @@ def _joined(kinds: Any) -> frozenset[Any]:
 
 
 def class_names(kind: Any) -> str:
-    """Name the classes that a type takes."""
+    """Name the classes that a type accepts."""
     classes = accepts(kind) - {UnknownVariant}
     return " | ".join(sorted("None" if c is type(None) else c.__name__ for c in classes))

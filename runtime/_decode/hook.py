@@ -15,6 +15,9 @@ from .._types.variants import CatchAll
 from .context import MAX_RECORDED, Skipped, TypeReader
 from .paths import Step
 
+FORBIDDEN = "The key has no place here"
+"""Error text for a key that must be absent."""
+
 
 class Engine(Protocol):
     """What the rest of the package uses of the module `engine`; see there."""
@@ -76,5 +79,5 @@ def dec_hook(kind: type, value: Any) -> Any:
     if issubclass(kind, CatchAll):
         return engine().read_strictly(kind, value)
     if kind is Absent:
-        raise ValueError("The key has no place here")
+        raise ValueError(FORBIDDEN)
     raise TypeError(f"{kind!r} is not a type of this package")

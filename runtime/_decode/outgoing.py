@@ -1,4 +1,4 @@
-"""The plain form of what is about to be sent, place by place: where text is not Unicode, and what takes its place."""
+"""Plain form of a value that is about to be sent, place by place: finds what JSON cannot carry, and replaces it."""
 
 import re
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ from .._types.variants import CatchAll, UnknownVariant, declared, enc_hook
 from .context import KeptVariant
 from .paths import Step, json_path, shown
 
-MAX_RECORDED = 100
-"""At most this many paths are listed."""
+MAX_PATHS = 100
+"""Paths of replaced texts that are listed."""
 REPLACEMENT = "\ufffd"
 
 _SURROGATE = "[\ud800-\udfff]"
 _LONE = "[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]"
 _ENCODER = msgspec.json.Encoder(enc_hook=enc_hook)
 Trail: TypeAlias = "tuple[Trail, Step] | None"
-"""A path as a linked list, so that no path is written for what is good."""
+"""A path as a linked list: it is written as text only for a value that has a problem."""
 
 
 class Place(Struct, gc=False):
-    """One place in a plain value: `holder[key]` is what stands there."""
+    """One place in a plain value: `holder[key]`."""
 
     holder: Any
     key: Any
@@ -46,18 +46,18 @@ def written(trail: Trail) -> str:
 
 
 class Fault(Struct, frozen=True):
-    """Stands in a plain value for what cannot be sent; `problem` says why."""
+    """Stands in a plain value for an object that cannot be sent; `problem` says why."""
 
     problem: str
 
 
 def outgoing(obj: Any, *, with_faults: bool = False) -> Any:
-    """Give the plain form of a value, fresh in every part; `Raw` and `KeptVariant` stand in it as they are.
+    """Return the plain form of a value as a new tree; it may contain `Raw` and `KeptVariant`.
 
-    With `with_faults`, what cannot be sent becomes a `Fault` in its place. Otherwise, and for what is nested too
-    deeply, this raises what `msgspec.to_builtins` raises.
+    With `with_faults`, an object that cannot be sent becomes a `Fault`. Otherwise, and for values nested too deeply,
+    raises as `msgspec.to_builtins` does.
     """
-    # msgspec turns what a hook gives into plain values as well, except for an object of a class that it leaves alone.
+    # msgspec converts the result of a hook as well, except for classes listed as builtin types: hence the bytearrays.
     parts: dict[int, tuple[bytearray, Any]] = {}
 
     def hook(value: Any) -> Any:
@@ -81,7 +81,7 @@ def outgoing(obj: Any, *, with_faults: bool = False) -> Any:
 
 
 def _fault(value: Any) -> Fault | None:
-    """Say why an object that msgspec does not know has no plain form, or None where it has one."""
+    """Return why an object that msgspec does not know has no plain form, None if it has one."""
     if not isinstance(value, CatchAll):
         return Fault(f"The object holds what JSON cannot carry: an object of the class {value.__class__.__name__}")
     shape, extra = value.__shape__, value.extra
@@ -99,7 +99,7 @@ def _kept(data: Any) -> KeptVariant | Fault:
 
 
 def places(root: list[Any]) -> Iterator[Place]:
-    """Go through all places of the plain value `root[0]` in order; tuples become lists, so that all can be set."""
+    """Visit all places of the plain value `root[0]` in order. Tuples become lists, so that every place can be set."""
     stack: list[Iterator[Place]] = [iter((Place(root, 0, None),))]
     while stack:
         place = next(stack[-1], None)
@@ -120,7 +120,7 @@ def is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
 
 
 def is_array(value: Any) -> TypeGuard[list[Any]]:
-    """Whether a plain value is an array, tuples apart."""
+    """Whether a plain value is an array; tuples do not count."""
     return isinstance(value, list)
 
 
@@ -137,8 +137,8 @@ def _inside(holder: Any, trail: Trail) -> Iterator[Place]:
 def encode_replacing(obj: Any, /) -> tuple[bytes, list[str]]:
     """Encode an object as `encode` does, with U+FFFD for each lone surrogate in its texts.
 
-    Gives the JSON and the paths of the texts that were changed, keys included, in order; at most 100 are listed.
-    Raises as `encode` does for other reasons.
+    Returns the JSON and the paths of the changed texts and keys, in order, at most 100. Raises as `encode` does for
+    other reasons.
     """
     try:
         return _ENCODER.encode(obj), []
@@ -151,12 +151,12 @@ def encode_replacing(obj: Any, /) -> tuple[bytes, list[str]]:
         value = place.holder[place.key]
         if isinstance(value, str) and not is_unicode(value):
             place.holder[place.key] = replaced(value)
-            _note(paths, place.path)
+            _append_path(paths, place.path)
         elif is_object(value):
             bad = [k for k in value if isinstance(k, str) and not is_unicode(k)]
             if bad:
                 for key in bad:
-                    _note(paths, written((place.trail, key)))
+                    _append_path(paths, written((place.trail, key)))
                 items = [(replaced(k) if isinstance(k, str) else k, v) for k, v in value.items()]
                 value.clear()
                 value.update(items)
@@ -167,19 +167,19 @@ def encode_replacing(obj: Any, /) -> tuple[bytes, list[str]]:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: it holds no surrogates."""
+    """Whether a text can be encoded: it contains no surrogates."""
     return text.isascii() or re.compile(_SURROGATE).search(text) is None
 
 
 def replaced(text: str) -> str:
-    """Put U+FFFD for each lone surrogate, and join those that are a pair."""
+    """Replace each lone surrogate by U+FFFD, and join the two of a pair."""
     if is_unicode(text):
         return text
     return re.compile(_LONE).sub(REPLACEMENT, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def why_not_encoded(obj: Any, why: ValueError) -> ValueError:
-    """Say where in an object msgspec met what it could not encode; `why` is what it raised."""
+    """Return an error with the path of the value that msgspec could not encode; `why` is its own error."""
     try:
         root = [outgoing(obj)]
     except (ValueError, TypeError, RecursionError):
@@ -187,18 +187,18 @@ def why_not_encoded(obj: Any, why: ValueError) -> ValueError:
     for place in places(root):
         value = place.holder[place.key]
         if not isinstance(value, float):
-            problem = why_no_json(value)
+            problem = why_not_json(value)
             if problem is not None:
                 return ValueError(f"{problem} - at `{place.path}`")
         for key in value if is_object(value) else ():
-            problem = why_no_key(key)
+            problem = why_not_key(key)
             if problem is not None:
                 return ValueError(f"{problem} - at `{written((place.trail, str(key)))}`")
     return why
 
 
-def why_no_json(value: Any) -> str | None:
-    """Say why a scalar has no form in JSON, or None where it has; msgspec writes NaN and infinity as null."""
+def why_not_json(value: Any) -> str | None:
+    """Return why JSON cannot carry a scalar, None if it can. msgspec itself would write NaN and infinity as null."""
     if isinstance(value, str):
         return None if is_unicode(value) else "Text with a lone surrogate, which is not Unicode"
     if isinstance(value, float) and not isfinite(value):
@@ -211,15 +211,15 @@ def why_no_json(value: Any) -> str | None:
     return None
 
 
-def why_no_key(key: Any) -> str | None:
-    """Say why a key cannot be written, or None where it can; msgspec writes numbers as text."""
+def why_not_key(key: Any) -> str | None:
+    """Return why a key cannot be written, None if it can. msgspec writes numbers as text."""
     if isinstance(key, str):
         return None if is_unicode(key) else "A key with a lone surrogate, which is not Unicode"
     if isinstance(key, int | float) and not isinstance(key, bool):
-        return why_no_json(key)
+        return why_not_json(key)
     return f"A key of the class {key.__class__.__name__}, where only text may stand"
 
 
-def _note(paths: list[str], path: str) -> None:
-    if len(paths) < MAX_RECORDED:
+def _append_path(paths: list[str], path: str) -> None:
+    if len(paths) < MAX_PATHS:
         paths.append(path)

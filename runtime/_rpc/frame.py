@@ -1,4 +1,4 @@
-"""Messages as far as JSON-RPC goes, whatever their method."""
+"""Frames: the JSON-RPC members of a message, whatever its method."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .._decode.malformed import BOM
 
 
 class Frame(Struct):
-    """A message as far as JSON-RPC goes: its parts as they came."""
+    """The JSON-RPC members of a message; params, result and error stay raw."""
 
     jsonrpc: Any = UNSET
     id: Any = UNSET
@@ -20,24 +20,24 @@ class Frame(Struct):
 
     @property
     def is_response(self) -> bool:
-        """Whether the message answers a request, as far as its keys tell."""
+        """Whether the message is a response, judged by its keys."""
         return self.method is UNSET and (self.result is not UNSET or self.error is not UNSET)
 
     @property
     def has_usable_method(self) -> bool:
-        """Whether the message can be taken for a request or a notification and for nothing else."""
+        """Whether the message can only be a request or a notification."""
         return isinstance(self.method, str) and self.method != "" and self.result is UNSET and self.error is UNSET
 
     @property
     def may_be_answered(self) -> bool:
-        """Say no to what looks like a response or a notification, whatever is wrong with it."""
+        """False for responses and notifications, even malformed ones."""
         if isinstance(self.method, str):
             return self.id is not UNSET
         return self.result is UNSET and self.error is UNSET
 
 
 class _Parts(Struct):
-    """A message whose parts nobody has looked into."""
+    """The members of a message, all raw."""
 
     jsonrpc: Raw | UnsetType = UNSET
     id: Raw | UnsetType = UNSET
@@ -53,7 +53,7 @@ _PLAIN = msgspec.json.Decoder()
 
 
 def frame_of(data: bytes) -> Frame | None:
-    """Read the frame of a message that was found wanting; None where there is none to be read."""
+    """Read the frame of an invalid message; None if it has none."""
     try:
         return _FRAME.decode(data.removeprefix(BOM))
     except (DecodeError, RecursionError):
@@ -61,9 +61,9 @@ def frame_of(data: bytes) -> Frame | None:
 
 
 def frame_by_parts(buf: Any) -> Frame:
-    """Read a frame that has a number which no reader takes; infinity stands for the part with that number.
+    """Read a frame that contains a number out of range; a member with such a number becomes infinity.
 
-    Raises `msgspec.ValidationError` for what is no object, and `msgspec.DecodeError` for what is no JSON.
+    Raises `msgspec.ValidationError` if the JSON is not an object, and `msgspec.DecodeError` for malformed JSON.
     """
     parts = _PARTS.decode(buf)
     return Frame(
@@ -76,8 +76,8 @@ def frame_by_parts(buf: Any) -> Frame:
     )
 
 
-def says_nothing(part: Raw) -> bool:
-    """Whether a part of a batch is not an object, or one without any of the keys that tell what a message is."""
+def is_anonymous(part: Raw) -> bool:
+    """Whether a part of a batch has none of the keys that identify a message: id, method, result, error."""
     try:
         parts = _PARTS.decode(part)
     except (DecodeError, RecursionError):
@@ -94,7 +94,7 @@ def _readable(part: Raw | UnsetType) -> Any:
         return float("inf")
 
 
-class Nothing(Struct, tag_field="method", tag=""):
-    """Keeps a union of envelopes from having one member only, whose tag msgspec would take as optional."""
+class NeverSent(Struct, tag_field="method", tag=""):
+    """A second member for unions with one envelope only: msgspec makes the tag of a lone Struct optional."""
 
-    nothing: Raw
+    never: Raw

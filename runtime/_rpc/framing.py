@@ -1,4 +1,4 @@
-"""Newline-delimited JSON, without any input or output of its own: bytes in, whole lines out."""
+"""Newline-delimited JSON without input and output of its own: bytes in, whole lines out."""
 
 from collections.abc import Sequence
 
@@ -8,16 +8,16 @@ START = 256
 
 
 class LineTooLong(Portable, ValueError):
-    """A line outgrew the limit.
+    """A line is longer than the limit.
 
     `limit` is in bytes; `lines` are the other lines of the same chunk, in order. `starts` has the beginning of each
-    line that outgrew the limit in this chunk, at most 256 bytes, and `places` how many of `lines` came before each.
+    line that became too long in this chunk, at most 256 bytes, and `places` how many of `lines` came before each.
     """
 
     def __init__(
         self, limit: int, lines: list[bytes], starts: Sequence[bytes] = (), places: Sequence[int] = ()
     ) -> None:
-        """Keep the limit and what was fine."""
+        """Keep the limit and the valid lines."""
         super().__init__(f"A line is longer than {limit} bytes")
         self.limit = limit
         self.lines = lines
@@ -26,25 +26,25 @@ class LineTooLong(Portable, ValueError):
 
 
 class LineSplitter:
-    r"""Puts lines together from chunks of any size.
+    r"""Joins chunks of any size and splits them into lines.
 
-    Lines end with "\n" or "\r\n", which are taken off; empty lines are left out. `limit` is the greatest length of a
-    line in bytes, its end not counted; None means no limit. Once a line has outgrown it, the rest of that line is
-    skipped and the splitter goes on with the next one.
+    Lines end with "\n" or "\r\n", which are removed; empty lines are left out. `limit` is the greatest length of a line
+    in bytes, without its end; None means no limit. The rest of a longer line is skipped, and the splitter continues
+    with the next one.
     """
 
     __slots__ = ("_rest", "_skipping", "limit")
 
     def __init__(self, limit: int | None = None) -> None:
-        """Start with nothing."""
+        """Start with an empty buffer."""
         self.limit = limit
         # One buffer, not a list of pieces: a peer may send a long line byte by byte.
         self._rest = bytearray()
         self._skipping = False
 
     def feed(self, data: bytes | bytearray | memoryview, /) -> list[bytes]:
-        """Take the next bytes and give the lines that they complete; raise `LineTooLong` where one is."""
-        chunk = bytes(data)  # whose length is in bytes, whatever items a memoryview has
+        """Add the next bytes and return the lines that they complete; raise `LineTooLong` if one is too long."""
+        chunk = bytes(data)  # of a memoryview, `len` may count larger items than bytes
         *ended, rest = chunk.split(b"\n")
         lines: list[bytes] = []
         starts: list[bytes] = []
@@ -54,7 +54,7 @@ class LineSplitter:
                 lines.append(line)
             self._skipping = False
         limit = self.limit
-        if limit is None or len(chunk) <= limit:  # then what the chunk holds whole fits as well
+        if limit is None or len(chunk) <= limit:  # then all whole lines in the chunk fit as well
             lines += [line for piece in ended[1:] if (line := piece.removesuffix(b"\r"))]
         else:
             for piece in ended[1:]:
@@ -71,17 +71,17 @@ class LineSplitter:
 
     @property
     def pending(self) -> int:
-        """How many bytes of an unfinished line are held."""
+        """Number of buffered bytes of an unfinished line."""
         return len(self._rest)
 
     def close(self) -> bytes | None:
-        """Give the last line if it has no end, and start anew."""
+        """Return the last line if it has no end, and reset the splitter."""
         last = self._completed(b"").removesuffix(b"\r")
         self._skipping = False
         return last or None
 
     def _fits(self, piece: bytes, starts: list[bytes], places: list[int], place: int) -> bool:
-        """Say whether the current line may grow by this; where it has just become too long, take note of that."""
+        """Whether the current line may grow by `piece`; if it has just become too long, record its start."""
         if self._skipping:
             return False
         if self.limit is None:
@@ -96,7 +96,7 @@ class LineSplitter:
         return False
 
     def _completed(self, piece: bytes) -> bytes:
-        """Give the current line, whose last piece this is."""
+        """Return the current line, completed by `piece`."""
         if not self._rest:
             return piece
         self._rest += piece

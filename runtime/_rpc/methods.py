@@ -1,4 +1,4 @@
-"""What is known of a method of the protocol."""
+"""The description of a method."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from msgspec import Struct
 
 
 class Method(Struct, frozen=True, kw_only=True):
-    """One method: its name, the sides that handle it, and the types it carries.
+    """A method: its name, who handles it, and its types.
 
-    `handled_by` is a set of "agent" and "client". `request` and `response` are the types of params and result,
-    `notification` that of a notification's params; None where the method has no such part.
+    `handled_by` is a set of "agent" and "client". `request` and `response` are the types of the params and the result
+    of a request, `notification` the type of the params of a notification; None if the method has no such part.
     """
 
     name: str

@@ -1,10 +1,10 @@
-"""What the beginning of a broken message still tells: its id, its method, and whether it is a response.
+"""Salvage: the id and the method of messages in malformed JSON.
 
-A message that is not clean JSON is never read. But the peer that sent it waits for an answer, or a call waits for it,
-and both should hear of it under the right id. So this scan accepts more than JSON does: text before the object, raw
+Malformed JSON is never decoded. But the peer that sent it may wait for an answer, or one of our calls may wait for it,
+and the error should reach both under the right id. So this scan accepts more than JSON: text before the object, raw
 control characters in strings, trailing commas, single quotes, words such as NaN, numbers such as 01, any depth. It
-looks at the keys of outermost objects only, of which one line may hold several: a batch, two messages without a line
-break between them, or a message behind a part of another one.
+reads the keys of outermost objects only. One line may contain several: a batch, two messages without a line break
+between them, or a message behind a part of another one.
 """
 
 import re
@@ -16,11 +16,11 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 MOST_TOKENS = 20_000
-"""How many tokens of a message are looked at: a broken message must not cost much more than a good one."""
+"""Tokens of a message that are scanned: a malformed message must not cost much more than a valid one."""
 MOST_HEADS = 100
-"""How many messages of one line are told apart."""
+"""Messages of one line that are told apart."""
 
-# A string that has no end takes the rest of the text, so that no character is looked at twice.
+# A string without an end takes the rest of the text, so that no character is scanned twice.
 _TOKEN = rb'(?s:"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++)'
 _OBJECT, _COMMA, _COLON = b"{,:"
 _OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")
@@ -28,46 +28,46 @@ _NUMBER = rb"[+-]?[0-9]+(?P<rest>\.[0-9]*)?(?P<power>[eE][+-]?[0-9]+)?"
 _NOTED, _ANSWERS = frozenset({"id", "method"}), frozenset({"result", "error"})
 _BEGIN = b'{"jsonrpc"'
 _BEFORE_VALUES = b":[,'\\"
-"""What stands before a message that is a value of another one, and before one within a text."""
+"""Characters before an object that is a value within another message, or that stands in a text."""
 LOOK_BACK = 20
 LONGEST_KEY = 20
 LONGEST_NUMBER = 40
 
 
 class Head(Struct):
-    """What is known of one message; `id` is UNSET where it has none that can be read."""
+    """What could be read of one message; `id` is UNSET if there is no readable id."""
 
     id: Any = UNSET
     method: str | UnsetType | None = UNSET
-    """The method, None where its value is not text, UNSET where the key is missing."""
+    """The method; None if its value is not text, UNSET if the key is missing."""
     has_answer: bool = False
     """Whether there is a result or an error."""
 
     @property
     def request_id(self) -> int | str | None:
-        """The id where it is one that JSON-RPC allows, else None."""
+        """The id if it is valid in JSON-RPC, else None."""
         value = self.id
         is_id = type(value) is str or (type(value) is int and -(2**63) <= value < 2**63)
         return value if is_id else None
 
     @property
     def has_usable_method(self) -> bool:
-        """Whether the message can be taken for a request or a notification and for nothing else."""
+        """Whether the message can only be a request or a notification."""
         return isinstance(self.method, str) and self.method != "" and not self.has_answer
 
     @property
     def is_request(self) -> bool:
-        """Whether it asks for an answer: it has an id and the key of a method, and is not a response."""
+        """Whether the message is a request: it has an id and a method, and neither result nor error."""
         return self.id is not UNSET and self.method is not UNSET and not self.has_answer
 
 
 def heads_of(buf: Any) -> list[Head]:
-    """List the outermost objects of any kind of buffer, as `heads` does."""
+    """List the messages in any kind of buffer, as `heads` does."""
     return heads(buf.encode("utf-8", "replace") if isinstance(buf, str) else bytes(buf))
 
 
 def heads(data: bytes) -> list[Head]:
-    """List the outermost objects of a broken message, in order; those that tell nothing at all are left out."""
+    """List the messages in malformed JSON, in order, without those of which nothing could be read."""
     found: list[Head] = []
     left = MOST_TOKENS
     for start, end in pairwise([*islice(_beginnings(data), MOST_HEADS), len(data)]):
@@ -78,7 +78,7 @@ def heads(data: bytes) -> list[Head]:
 
 
 def _beginnings(data: bytes) -> Iterator[int]:
-    """Find where the first object begins, and each whole message that stands behind a part of another one."""
+    """Find the start of the first object, and of each whole message behind a part of another one."""
     at = max(data.find(b"{"), 0)
     yield at
     for _ in range(MOST_TOKENS):
@@ -91,14 +91,14 @@ def _beginnings(data: bytes) -> Iterator[int]:
 
 
 def _read(tokens: Iterator[re.Match[bytes]], end: int, found: list[Head]) -> int:
-    """Add what the tokens tell to `found`, and say how many were looked at; the text ends at `end`."""
+    """Append the messages in the tokens to `found` and return the number of tokens; the text ends at `end`."""
     count, depth, head, key, at_value = 0, 0, Head(), "", False
     for match in tokens:
         count += 1
         token = match[0]
         kind = token[0]
         if kind in _OPENING:
-            # Between messages only an object begins one: the brackets there are those of batches and escape sequences.
+            # Between messages, brackets belong to batches and escape sequences; only a brace begins a message.
             if depth == 1 and at_value:
                 _note(head, key, None)
             depth += 1 if depth or kind == _OBJECT else 0
@@ -117,7 +117,7 @@ def _read(tokens: Iterator[re.Match[bytes]], end: int, found: list[Head]) -> int
         elif not at_value:
             key = token.strip(b"\"'").decode("utf-8", "replace") if len(token) <= LONGEST_KEY else ""
         elif key in _NOTED:
-            # The end of the text may have cut a number or a string short.
+            # A number or a string at the end of the text may be incomplete.
             _note(head, key, UNSET if match.end() == end else _value(token))
         if len(found) >= MOST_HEADS:
             break
@@ -145,7 +145,7 @@ def _note(head: Head, key: str, value: Any) -> None:
 
 
 def _value(token: bytes) -> Any:
-    """Read a string, also in single quotes, a number or null; UNSET for anything else."""
+    """Read a string (single quotes are accepted), a number or null; UNSET for anything else."""
     if token in (b"null", b"None"):
         return None
     if len(token) > 1 and token[:1] == token[-1:] == b"'":

@@ -1,9 +1,9 @@
-"""Text of a peer made safe to show: in logs, problems, terminals and pages."""
+"""Makes text from a peer safe to show in logs, problems, terminals and pages."""
 
 import re
 
-# Control characters move the cursor and colour a terminal; directional marks reorder what is read; lone surrogates
-# cannot be written. All are shown as escapes. U+200C and U+200D, which emoji and some scripts need, are not among them.
+# Control characters move the cursor and colour a terminal, directional marks reorder text, lone surrogates cannot be
+# written. All are escaped. U+200C and U+200D are not among them: emoji and some scripts need them.
 _MARKS = "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
 _UNSAFE = f"[\x00-\x1f{_MARKS}]+"
 _UNSAFE_IN_LINES = f"[\x00-\x08\x0b-\x1f{_MARKS}]+"
@@ -28,7 +28,7 @@ class _Escapes(dict[int, str]):
     """The escape of each character, by its code."""
 
     def __missing__(self, code: int) -> str:
-        """Write it in hexadecimal digits."""
+        """Write the escape of a character in hexadecimal digits."""
         self[code] = escape = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
         return escape
 

@@ -1,4 +1,4 @@
-"""The base of every payload, and defaults that are written even when nothing else was said."""
+"""The base of all payloads, and defaults that are always written."""
 
 import sys
 from collections.abc import Callable
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 GUARD = "untagged_"
-"""The field that stands for a tag which must not be there; always unset."""
+"""Name of the field for a tag that must be absent; always unset."""
 
 
 class KeywordOnly(StructMeta):
-    """Makes each class keyword-only: msgspec takes that setting from the class itself, never from its base."""
+    """Makes each class keyword-only: msgspec does not inherit that setting from the base."""
 
     def __new__(
         cls,
@@ -29,8 +29,8 @@ class KeywordOnly(StructMeta):
     ) -> Any:
         """Create the class with `kw_only` on.
 
-        `untagged_by` is the JSON key of the tag in a union that falls back to this class where there is none: msgspec
-        then reads the class only where the key is absent, and leaves what has it to the second look.
+        `untagged_by` is the JSON key of the tag in a union that falls back to this class if the tag is absent. msgspec
+        then reads the class only if the key is absent, and the slow path decides about the rest.
         """
         if untagged_by is not None:
             namespace["__annotations__"] = {**_annotations(namespace), GUARD: Absent}
@@ -40,7 +40,7 @@ class KeywordOnly(StructMeta):
 
 
 def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:
-    """Find the annotations of a class that is being made; since Python 3.14 its body has a function that gives them."""
+    """Return the annotations of a class under construction; since Python 3.14 its namespace has a function for them."""
     found: dict[str, Any] | None = namespace.get("__annotations__")
     if found is None and sys.version_info >= (3, 14):
         import annotationlib
@@ -55,21 +55,21 @@ def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:
 class AcpStruct(Struct, metaclass=KeywordOnly, omit_defaults=True, repr_omit_defaults=True, rename=wire_name, gc=False):
     """Base of every payload: keyword arguments only, snake_case in Python and camelCase on the wire.
 
-    A field that equals its default is left out of the JSON, except where its default is given by `always` or
-    `always_new`. Messages are trees, so the garbage collector does not look into them: an object that is made to
+    A field that equals its default is left out of the JSON, unless its default was declared with `always` or
+    `always_new`. The garbage collector does not track instances, since messages are trees: an object that is made to
     contain itself is never freed.
     """
 
 
 def always(value: T, *, name: str | None = None) -> T:
-    """Give a field the default `value`, written to the wire even when it was not changed.
+    """Declare a field with the default `value` that is written even if it is unchanged.
 
-    `name` is the JSON key, where `wire_name` does not give it.
+    `name` is the JSON key, if it differs from what `wire_name` returns.
     """
     return field(default_factory=lambda: value, name=name)
 
 
 def always_new(factory: Callable[[], T], *, name: str | None = None) -> T:
-    """Give a field a fresh default made by `factory`, written to the wire even when it was not changed."""
-    # msgspec leaves out an empty list, dict or set only when its factory is that very type, hence the wrapper.
+    """Declare a field with a new default from `factory` that is written even if it is unchanged."""
+    # msgspec leaves out an empty list, dict or set only if the factory is that type itself: hence the wrapper.
     return field(default_factory=lambda: factory(), name=name)  # noqa: PLW0108

@@ -67,7 +67,7 @@ def test_refusals_in_a_schema_without_errors(bare: tuple[Any, Any, Any]) -> None
         with pytest.raises(package.MessageError) as caught:
             module.decode_client_message(b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":1}')
         assert json.loads(package.encode(caught.value.reply))["error"]["code"] == -32602
-    lines = importlib.import_module(f"{package.__name__}._inspect.summaries")
+    lines = importlib.import_module(f"{package.__name__}.tools.inspect.summaries")
     assert lines._error({"code": 5, "message": "m", "data": [1]}) == "5 m: [1]"
     assert lines._error("boom") == "-32603 Internal error: boom"
 

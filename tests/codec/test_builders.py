@@ -75,7 +75,7 @@ def test_results_of_a_method() -> None:
     with pytest.raises(TypeError, match="Expected LogoutResponse, got PromptResponse, for the result of 'logout'"):
         v1.response(1, END, method="logout")
     for method in ("session/cancel", "session/fly", ""):
-        with pytest.raises(ValueError, match="is no request of this protocol"):
+        with pytest.raises(ValueError, match="is not a request of this protocol"):
             v1.response(1, END, method=method)
 
 

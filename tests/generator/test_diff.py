@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from generator.diff import FORMATS, Report, diff
-from generator.diff.modules import compare_modules
-from generator.diff.rules import EFFECTS, RULES, Effect
+from generator.diff.compare.modules import compare_modules
+from generator.diff.compare.rules import EFFECTS, RULES, Effect
 from generator.errors import GeneratorError
 from generator.model import Module
 from generator.pipeline import load_module
@@ -89,7 +89,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch) -> None:
         "evidence": "",
     }
     # The module's docstring documents every key.
-    described = sys.modules["generator.diff.machine"].__doc__ or ""
+    described = sys.modules["generator.diff.render.json_document"].__doc__ or ""
     for key in (*document, *document["changes"][0]):
         assert re.search(rf"^ +(\w+, )?{key}\b", described, re.MULTILINE), key
 
@@ -174,7 +174,7 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("old", "fmt", "message"),
     [
-        ("nowhere", "text", "'nowhere' is no file, no folder and no git revision of this project (hint: a lock"),
+        ("nowhere", "text", "'nowhere' is not a file, a folder or a git revision of this project (hint: a lock"),
         ("", "text", "'' is no file, no folder and no git revision"),
         ("--help", "text", "'--help' is no file, no folder and no git revision"),
         ("empty", "text", "empty: holds no schema (hint: v1/schema.json, schema/v1/… or schema.json)"),

@@ -144,7 +144,7 @@ def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
         ("array", "v2/meta.json: is not a JSON object"),
         ("commit", "the commit of these files is not known"),
         ("folder", "is not a folder"),
-        ("address", "is no http or https address"),
+        ("address", "is not an http or https URL"),
         ("nothing", "has no v1/meta.json, which is pinned now"),
     ],
 )
@@ -336,4 +336,4 @@ def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
         check=False,
     )
     assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr == "error: --commit 'HEAD~1' is no commit (hint: 7 to 40 hexadecimal digits)\n"
+    assert run.stderr == "error: --commit 'HEAD~1' is not a commit (hint: 7 to 40 hexadecimal digits)\n"

@@ -78,7 +78,7 @@ def test_what_was_edited_or_is_not_ours_stays_and_is_told(tmp_path: Path) -> Non
         assert found.changes.kept == edited
         assert found.changes.stale == (() if again else ("acp_msgspec/one/b.py",))
         # After that it is like any other file of somebody else.
-        assert found.strangers == (*(["acp_msgspec/two/c.py"] if again else []), "acp_msgspec/two/notes.txt")
+        assert found.unlisted == (*(["acp_msgspec/two/c.py"] if again else []), "acp_msgspec/two/notes.txt")
     assert (tmp_path / "acp_msgspec" / "two" / "c.py").read_text() == "my own\n"
     assert (tmp_path / "acp_msgspec" / "one" / "empty").is_dir()
     assert (tmp_path / "mine.txt").exists()
@@ -110,7 +110,7 @@ def test_nothing_behind_a_link_is_removed(link: str, tmp_path: Path) -> None:
         reason = "lies behind a link" if link.endswith("two") else "is not the file that was written"
         assert found.changes.kept == (("acp_msgspec/two/c.py", reason),)
         # A link to a folder is a stranger itself; nothing is looked for behind it.
-        assert found.strangers == (("acp_msgspec/two",) if link.endswith("two") else ())
+        assert found.unlisted == (("acp_msgspec/two",) if link.endswith("two") else ())
     assert target.is_symlink()
     assert _tree(elsewhere) == before
 
@@ -175,7 +175,7 @@ def test_a_damaged_list_removes_nothing_and_is_written_anew(text: str, damage: s
     (tmp_path / FILE).write_text(text)
     assert update(tmp_path, ONE, check=True).damage.startswith(damage)
     found = update(tmp_path, ONE, check=False)
-    assert (found.changes.stale, found.strangers) == ((), ("acp_msgspec/two/c.py",))
+    assert (found.changes.stale, found.unlisted) == ((), ("acp_msgspec/two/c.py",))
     assert (tmp_path / "acp_msgspec" / "one" / "a.py").read_text() == "a\n"
     assert update(tmp_path, ONE, check=True).damage == ""
 
@@ -217,7 +217,7 @@ def test_an_interrupted_run_is_completed_by_the_next(
     nothing = replace(BOTH, files={"acp_msgspec/_about.py": "about\n"}, modules=())
     found = update(tmp_path, nothing, check=False)
     assert found.changes.kept == ()
-    assert found.strangers == ("acp_msgspec/mine.py",)
+    assert found.unlisted == ("acp_msgspec/mine.py",)
     assert set(_tree(tmp_path)) == {"acp_msgspec/_about.py", "acp_msgspec/mine.py", FILE}
 
 
@@ -245,7 +245,7 @@ def test_a_folder_of_a_release_without_a_list(tmp_path: Path) -> None:
     (tmp_path / "acp_msgspec" / "one" / "a.py").write_text("older\n")
     found = update(tmp_path, ONE, check=False)
     assert found.changes.changed == ("acp_msgspec/one/a.py",)
-    assert found.strangers == ("acp_msgspec/two/c.py",)
+    assert found.unlisted == ("acp_msgspec/two/c.py",)
 
 
 def test_a_name_that_changed_in_case_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,7 +239,7 @@ def test_results_by_method() -> None:
             v1.decode_result("session/prompt", raw)
         assert (caught.value.code, caught.value.method, caught.value.reply) == (None, "session/prompt", None)
         assert caught.value.path == path
-    with pytest.raises(ValueError, match="'session/cancel' is no request"):
+    with pytest.raises(ValueError, match="'session/cancel' is not a request"):
         v1.decode_result("session/cancel", "{}")
     assert v1_unstable.decode_result("mcp/message", '{"tools":[]}') == {"tools": []}
 

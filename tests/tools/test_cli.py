@@ -49,7 +49,7 @@ def test_summary_on_a_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--label", "x"], "error: --label and --meta go with --schema\n"),
+        (["--label", "x"], "error: --label and --meta need --schema\n"),
         (["--schema", "schema/v1/schema.json"], "error: --schema needs a --label that is a module name, not None"),
         (["--schema", "schema/v1/schema.json", "--label", "../x"], "error: --schema needs a --label"),
         (["--schema", "schema/v1/schema.json", "--label", "class"], "error: --schema needs a --label"),
@@ -119,7 +119,7 @@ def test_explain() -> None:
     assert "used by:    SessionUpdateToolCallUpdate, ToolCallPermissionSubject" in lines
     assert "raw_input (rawInput): OrDefault[Any | UnsetType]" in lines
     assert (
-        "    patch: absent is UNSET, null is None, both kept apart; an unfit value gives the default; "
+        "    patch: absent is UNSET, null is None; an invalid value is replaced by the default; "
         "override patch.ToolCallUpdate in schema/overrides.toml"
     ) in lines
     emitted = (ROOT / "generated" / "acp_msgspec" / "v2" / "types.py").read_text(encoding="utf-8")
@@ -130,9 +130,9 @@ def test_explain() -> None:
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
-        ("TextContent", ["object that bears the tag type = 'text'", "variant of: ContentBlock (text)"]),
-        ("ContentBlock", ["union told apart by 'type'", "used by:    Content, "]),
-        ("McpServer", ["union told apart by 'type', then untagged fallbacks"]),
+        ("TextContent", ["object with the tag type = 'text'", "variant of: ContentBlock (text)"]),
+        ("ContentBlock", ["union with the tag 'type'", "used by:    Content, "]),
+        ("McpServer", ["union with the tag 'type', then untagged fallbacks"]),
         ("EmbeddedResourceResource", ["union without a tag, tried in order"]),
         ("ToolKind", ["enumeration of 10 values, reads unknown values as 'other'"]),
         ("ErrorCode", ["enumeration of 8 values, keeps unknown values"]),

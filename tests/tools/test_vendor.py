@@ -210,12 +210,12 @@ def test_refusals(vendor: Command) -> None:
 def test_links_lead_nowhere(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1")
     outside = Path("outside")
-    outside.mkdir()
-    for name in ("_codec.py", "VENDORED.json"):
+    (outside / "_decode").mkdir(parents=True)
+    for name in ("_decode/hook.py", "VENDORED.json"):
         shutil.move(Path(DEST, name), outside / name)
-        Path(DEST, name).symlink_to(Path("../../outside", name))
-        if name == "_codec.py":  # the same bytes, and yet not what was written there
-            assert vendor.refused(DEST, "--check")[0] == vendor.refused(DEST)[0] == ["edited: _codec.py"]
+        Path(DEST, name).symlink_to(Path("../" * (name.count("/") + 2) + "outside", name))
+        if name == "_decode/hook.py":  # the same bytes, and yet not what was written there
+            assert vendor.refused(DEST, "--check")[0] == vendor.refused(DEST)[0] == ["edited: _decode/hook.py"]
             (outside / name).write_text("mine\n", encoding="utf-8")
             vendor.done(DEST, "--only", "v1", "--force")
             assert not Path(DEST, name).is_symlink()

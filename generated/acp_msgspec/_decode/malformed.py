@@ -1,7 +1,6 @@
-"""What is wrong with JSON that msgspec does not read, told more exactly than msgspec tells it.
+"""Explanations of malformed JSON that are more exact than msgspec's own.
 
-Nothing here runs for good input. msgspec stops at the first problem, and its texts are kept where they say what that
-is.
+Nothing here runs for valid input. msgspec stops at the first problem; its own text is kept where it names that problem.
 """
 
 import re
@@ -14,17 +13,16 @@ from typing import Any
 import msgspec
 from msgspec import DecodeError, ValidationError
 
-from .paths import Mismatch, Step
+from .paths import TOO_DEEP, Mismatch, Step
 
 BOM = BOM_UTF8
 _OTHER_MARKS = {BOM_UTF32_LE: "UTF-32", BOM_UTF32_BE: "UTF-32", BOM_UTF16_LE: "UTF-16", BOM_UTF16_BE: "UTF-16"}
-TOO_DEEP = "The JSON is nested too deeply"
 OUT_OF_RANGE = "Number out of range"
 
 _PLAIN = msgspec.json.Decoder()
-# Compiled at the first use, and kept by `re`: good messages need none of them, and the import is the quicker.
-# Escapes of the form \uXXXX that are wrong, with the right pairs of surrogates, which have to be passed over. Before
-# each stands an even number of backslashes, which are escapes themselves.
+# The patterns are compiled at their first use, by `re`, which keeps them: valid messages need none.
+# Wrong escapes of the form \uXXXX. Valid pairs of surrogates match first, so that they are skipped. An even number of
+# backslashes may precede each: these are escapes themselves.
 _ESCAPES = (
     rb"(?<!\\)(?:\\\\)*(?:"
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -45,7 +43,7 @@ _MARK = _OutOfRange()
 
 
 def after_mark(buf: Any) -> Any:
-    """Give what follows the byte order mark of `buf`, or None where it does not begin with one, or with two."""
+    """Return `buf` without its byte order mark; None if it does not begin with exactly one."""
     if isinstance(buf, str):
         return buf[1:] if buf.startswith("\ufeff") and not buf.startswith("\ufeff", 1) else None
     data = buf if isinstance(buf, bytes) else memoryview(buf).cast("B")  # its slices are not copies
@@ -53,7 +51,7 @@ def after_mark(buf: Any) -> Any:
 
 
 def reason(why: Exception, buf: Any) -> str:
-    """Say why `buf` is not JSON; `why` is what msgspec raised for it, or for a part of it."""
+    """Explain why `buf` is not JSON; `why` is msgspec's error for it, or for a part of it."""
     if isinstance(why, RecursionError):
         return TOO_DEEP
     if isinstance(why, UnicodeEncodeError):
@@ -71,8 +69,8 @@ def reason(why: Exception, buf: Any) -> str:
 def plain_values(buf: Any, path: tuple[Step, ...] = ()) -> Any:
     """Decode to plain values after a strict decode has failed.
 
-    Raises `msgspec.DecodeError`, with the reason, for malformed JSON, and `Mismatch` for what is JSON and cannot be
-    held: a number out of range, with its path, or too many levels; `path` is that of the whole value.
+    Raises `msgspec.DecodeError`, with the reason, for malformed JSON, and `Mismatch` for a number out of range or too
+    many levels. `path` is the path of the whole value.
     """
     try:
         return _PLAIN.decode(buf)
@@ -85,7 +83,7 @@ def plain_values(buf: Any, path: tuple[Step, ...] = ()) -> Any:
 
 
 def kind_of_json(buf: Any) -> str:
-    """Name the type of the JSON value in `buf` by its first character, as msgspec's messages do."""
+    """Name the type of the JSON value in `buf`, by its first character, as the error messages of msgspec do."""
     first = re.compile(_BEGIN).match(_bytes(buf))
     kinds = {b"{": "object", b"[": "array", b'"': "str", b"t": "bool", b"f": "bool", b"n": "null"}
     if first is not None and first[1] in kinds:
@@ -104,11 +102,11 @@ def check_json(buf: Any) -> None:
 
 
 def _marked(buf: Any) -> Any:
-    """Decode to plain values with a mark for each number out of range."""
+    """Decode to plain values, with a marker for each number out of range."""
     try:
         try:
             return _MARKING.decode(buf)
-        except ValidationError:  # an integer, of which msgspec asks nobody
+        except ValidationError:  # an integer: msgspec has no hook for these
             return _MARKING.decode(_without_long_integers(_bytes(buf)))
     except (DecodeError, RecursionError) as why:
         raise DecodeError(reason(why, buf)) from None
@@ -123,13 +121,13 @@ _MARKING = msgspec.json.Decoder(float_hook=_number)
 
 
 def _without_long_integers(data: bytes) -> bytes:
-    # The same in a text does no harm, as only the places of the numbers are wanted.
+    # Digits within texts may be replaced too: only the places of the numbers are needed.
     digits = sys.get_int_max_str_digits() + 1
     return re.sub(rb"(?<![0-9.eE+-])(-?)[0-9]{%d,}(?![0-9.eE])" % digits, rb"\g<1>1e999", data)
 
 
 def _path_to_mark(value: Any) -> tuple[Step, ...]:
-    """Find the first mark in a plain value."""
+    """Find the path of the first marker in a plain value."""
     keys: list[Step] = []
     stack: list[Iterator[tuple[Step, Any]]] = [iter(((-1, value),))]
     while stack:
@@ -183,7 +181,7 @@ def _wrong_escape(data: bytes) -> str | None:
 
 
 def _wrong_character(data: bytes, at: int) -> str | None:
-    """Name a character that is easily overlooked."""
+    """Name a character that is easily overlooked, None if there is none."""
     for mark, name in _OTHER_MARKS.items():
         if data.startswith(mark):
             return f"JSON is malformed: the text is {name}, not UTF-8 (byte 0)"

@@ -1,4 +1,4 @@
-"""Plans of objects: structs, catch-alls, and the unions of them."""
+"""Readers of objects: structs, catch-alls, and unions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -12,15 +12,24 @@ from .._types.variants import CatchAll, UnknownVariant
 from .context import KeptVariant, RepairContext, TypeReader
 from .hook import dec_hook
 from .paths import Mismatch, kind_of, shown
-from .values import Advised, Constant, Exact, FreeJson, Items, RawJson, Sifting, Values
+from .values import (
+    AnyReader,
+    ConstrainedReader,
+    ExactReader,
+    ListReader,
+    LiteralReader,
+    MapReader,
+    RawReader,
+    ReaderBase,
+)
 
 _MISSING: Any = object()
 FEW = 8
-"""An object with so many fields is read by field about as fast as msgspec says that it does not fit."""
+"""Number of fields up to which reading field by field costs no more than a failed attempt by msgspec."""
 
 
-class Entry(Struct, frozen=True):
-    """One field of an object."""
+class FieldReader(Struct, frozen=True):
+    """Reads one field of an object."""
 
     name: str
     wire: str
@@ -28,7 +37,7 @@ class Entry(Struct, frozen=True):
     required: bool
     leniency: Leniency | None
     fallback: Any
-    """Makes the value of a forgiven field; None where there is none."""
+    """Makes the value of a repaired field; None if the field cannot be repaired."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         path = context.path
@@ -53,48 +62,48 @@ class Entry(Struct, frozen=True):
         return out
 
     def is_lenient(self, value: Any) -> bool:
-        """Whether the field falls back to its default where it cannot have this value."""
+        """Whether the field falls back to its default if this value is invalid."""
         return self.fallback is not None and (
             self.leniency is Leniency.ON_ERROR or (self.leniency is Leniency.ON_NULL and value is None)
         )
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
-        """Say without raising that `read` would raise."""
+        """Check without exceptions. True means that `read` raises."""
         return not self.is_lenient(value) and self.reader.refuses(value, context)
 
     @property
-    def is_exacting(self) -> bool:
+    def can_fail(self) -> bool:
         """Whether some value makes `read` raise."""
         return self.leniency is not Leniency.ON_ERROR or self.fallback is None
 
 
-class Fields(Sifting, Struct):
-    """An object with declared fields: a Struct or a catch-all. Its own tag, if any, was looked at before."""
+class ObjectReader(ReaderBase, Struct):
+    """Reads an object with declared fields. Its own tag, if any, was checked before."""
 
     kind: type[Any]
-    list_entries: Callable[[type[Any]], list[Entry]]
-    entries: tuple[Entry, ...] = ()
-    steps: tuple[tuple[str, str, frozenset[type[Any]], Entry], ...] = ()
-    """For each entry its names, the classes of values that are taken as they are, and itself."""
+    list_fields: Callable[[type[Any]], list[FieldReader]]
+    fields: tuple[FieldReader, ...] = ()
+    steps: tuple[tuple[str, str, frozenset[type[Any]], FieldReader], ...] = ()
+    """Of each field: its name, its JSON key, the classes whose values need no reading, and the field itself."""
     required: frozenset[str] = frozenset()
-    exacting: tuple[tuple[str, bool, frozenset[type[Any]], Callable[[Any, RepairContext], bool]], ...] = ()
-    """For each entry that may fail its JSON key, whether that is required, the classes of values that are taken as they
-    are, and what says of others that they are refused."""
-    constants: tuple[Entry, ...] = ()
-    """The fields that say which variant of an inner union this is."""
+    checks: tuple[tuple[str, bool, frozenset[type[Any]], Callable[[Any, RepairContext], bool]], ...] = ()
+    """Of each field that can make the object invalid: its JSON key, whether it is required, the classes whose values
+    need no reading, and the function that checks all others."""
+    constants: tuple[FieldReader, ...] = ()
+    """Fields with a fixed value: the tags of enclosing unions."""
     compiled: bool = False
 
     def compile(self) -> None:
-        """Find the fields; late, so that types may refer to themselves."""
-        self.entries = tuple(self.list_entries(self.kind))
-        self.steps = tuple((e.name, e.wire, _taken_as_is(e.reader), e) for e in self.entries)
-        self.exacting = tuple(
-            (e.wire, e.required, _taken_as_is(e.reader), e.reader.refuses if e.leniency is None else e.refuses)
-            for e in self.entries
-            if e.required or e.is_exacting
+        """List the fields, at the first use, so that types may refer to themselves."""
+        self.fields = tuple(self.list_fields(self.kind))
+        self.steps = tuple((e.name, e.wire, _unread_classes(e.reader), e) for e in self.fields)
+        self.checks = tuple(
+            (e.wire, e.required, _unread_classes(e.reader), e.reader.refuses if e.leniency is None else e.refuses)
+            for e in self.fields
+            if e.required or e.can_fail
         )
-        self.required = frozenset(e.wire for e in self.entries if e.required)
-        self.constants = tuple(e for e in self.entries if isinstance(e.reader, Constant))
+        self.required = frozenset(e.wire for e in self.fields if e.required)
+        self.constants = tuple(e for e in self.fields if isinstance(e.reader, LiteralReader))
         self.compiled = True
 
     def read(self, value: Any, context: RepairContext) -> Any:
@@ -108,19 +117,19 @@ class Fields(Sifting, Struct):
             context.expected("object", value)
         given = cast("dict[str, Any]", value)
         found: dict[str, Any] = {}
-        for name, wire, as_is, entry in self.steps:
+        for name, wire, unread, entry in self.steps:
             raw = given.get(wire, _MISSING)
             if raw is _MISSING:
                 if entry.required:
                     context.fail(f"Object missing required field `{wire}`")
-            elif raw.__class__ in as_is:
+            elif raw.__class__ in unread:
                 found[name] = raw
             else:
                 found[name] = entry.read(raw, context)
         return self.build(given, found, context)
 
     def build(self, given: dict[str, Any], found: dict[str, Any], context: RepairContext) -> Any:
-        """Make the object of its fields."""
+        """Build the object from its fields."""
         return self.kind(**found)
 
     def viable(self, value: Any) -> bool:
@@ -142,12 +151,12 @@ class Fields(Sifting, Struct):
         if not isinstance(value, dict):
             return True
         given = cast("dict[str, Any]", value)
-        for wire, required, as_is, refuses in self.exacting:
+        for wire, required, unread, refuses in self.checks:
             raw = given.get(wire, _MISSING)
             if raw is _MISSING:
                 if required:
                     return True
-            elif raw.__class__ not in as_is and refuses(raw, context):
+            elif raw.__class__ not in unread and refuses(raw, context):
                 return True
         return False
 
@@ -158,19 +167,19 @@ class Fields(Sifting, Struct):
         return [e for e in entries if isinstance(e, dict) and (first is None or first in e)]
 
 
-class Whole(Fields):
-    """A Struct, which msgspec can read by itself where nothing in it is amiss."""
+class StructReader(ObjectReader):
+    """Reads a Struct. msgspec converts it as a whole if nothing in it is invalid."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         if not self.compiled:
             self.compile()
         mismatch = context.mismatch
-        # Where many values were bad already, trying costs more than the few fields of a small object.
+        # After many repairs, a failed attempt costs more than reading the few fields of a small object.
         if mismatch and (context.count < context.limit or len(self.steps) > FEW):
             depth = len(context.path)
-            # What the first mismatch seems to be in is not tried. To msgspec alone a constant has a default.
-            seems_fine = depth >= len(mismatch) or (depth and str(context.path[-1]) != mismatch[depth])
-            if seems_fine and (not self.constants or self.viable(value)):
+            # No attempt on the path of the first mismatch. To msgspec, a fixed value that is absent has a default.
+            may_match = depth >= len(mismatch) or (depth and str(context.path[-1]) != mismatch[depth])
+            if may_match and (not self.constants or self.viable(value)):
                 try:
                     return msgspec.convert(value, self.kind, dec_hook=dec_hook)
                 except (ValueError, RecursionError):
@@ -178,45 +187,45 @@ class Whole(Fields):
         return self.by_field(value, context)
 
 
-class Remainder(Fields):
-    """A catch-all: declared fields, and every other key as it came."""
+class CatchAllReader(ObjectReader):
+    """Reads a catch-all: declared fields, and every other key unchanged."""
 
     def build(self, given: dict[str, Any], found: dict[str, Any], context: RepairContext) -> Any:
         cls: type[CatchAll] = self.kind
         shape = cls.__shape__
         if shape.other_of is not None and given[shape.other_of] in shape.known:
             context.fail(f"Invalid value {shown(given[shape.other_of])}", shape.other_of)
-        own = {e.wire for e in self.entries} | shape.reserved | {shape.tag_field}
+        own = {e.wire for e in self.fields} | shape.reserved | {shape.tag_field}
         return cls(**found, extra={k: v for k, v in given.items() if k not in own})
 
     def viable(self, value: Any) -> bool:
         shape = self.kind.__shape__
-        if not Fields.viable(self, value):
+        if not ObjectReader.viable(self, value):
             return False
         tag = None if shape.other_of is None else value[shape.other_of]
         return not isinstance(tag, str) or tag not in shape.known
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
-        return not self.viable(value) or Fields.refuses(self, value, context)
+        return not self.viable(value) or ObjectReader.refuses(self, value, context)
 
 
-class Tagged(Sifting, Struct, frozen=True):
-    """A union described by a `UnionSpec`."""
+class UnionReader(ReaderBase, Struct, frozen=True):
+    """Reads a union described by a `UnionSpec`."""
 
     spec: UnionSpec
     reader_of: Callable[[Any], TypeReader]
     readers: dict[tuple[Any, ...], tuple[TypeReader, ...]] = {}
-    """The readers of candidates, which are few different ones."""
+    """The readers of each group of candidates."""
     by_tag: dict[str, tuple[TypeReader, ...]] = {}
-    """The same for the tags of the schema."""
+    """The readers by tag."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         first: Mismatch | None = None
         readers: Sequence[TypeReader] = self.readers_for(value)
         if len(readers) > 1:
-            # Where nothing fits, the first tells what is wrong.
-            readers = [p for p in readers if p.viable(value)] or readers[:1]
-            # What the strict pass did not take may be a good value of another type than it tried.
+            # If no candidate is viable, the first one gives the error.
+            readers = [r for r in readers if r.viable(value)] or readers[:1]
+            # The fast path tried one type only; its mismatch says nothing about the others.
             if len(context.mismatch) > len(context.path) > 0:
                 context.mismatch = context.mismatch[: len(context.path)]
         for reader in readers:
@@ -243,7 +252,7 @@ class Tagged(Sifting, Struct, frozen=True):
         return context.fail(f"Invalid value {shown(tag)}", tag_field)
 
     def readers_for(self, value: Any) -> tuple[TypeReader, ...]:
-        """List the readers of the types that `value` may be read as."""
+        """List the readers of the types that `value` may have."""
         spec = self.spec
         tag: Any = value.get(spec.tag_field) if value.__class__ is dict else None
         if tag.__class__ is str:
@@ -259,11 +268,11 @@ class Tagged(Sifting, Struct, frozen=True):
         return found
 
     def may_keep(self, value: Any, context: RepairContext) -> bool:
-        """Whether a value with an unknown tag may stay as it is."""
+        """Whether a value with an unknown tag becomes an `UnknownVariant`."""
         return self.spec.closed and (context.keep_unknown or (context.sending and isinstance(value, KeptVariant)))
 
     def viable(self, value: Any) -> bool:
-        return any(p.viable(value) for p in self.readers_for(value))
+        return any(r.viable(value) for r in self.readers_for(value))
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
         for reader in self.readers_for(value):
@@ -273,10 +282,10 @@ class Tagged(Sifting, Struct, frozen=True):
 
     def sift(self, entries: list[Any], context: RepairContext) -> list[Any]:
         tag, tagged = self.spec.tag_field, self.spec.tagged
-        others = self.readers_for(None)  # those of the fallbacks, which are the same for all values
-        if tag is None or not all(isinstance(p, Fields) for p in others):
+        others = self.readers_for(None)  # the fallbacks, which are the same for all values
+        if tag is None or not all(isinstance(r, ObjectReader) for r in others):
             return entries
-        # A peer may have this done for every two or three bytes.
+        # This must be cheap: a hostile peer can send an item in two or three bytes.
         objects: list[dict[str, Any]] = [e for e in entries if isinstance(e, dict)]
         if others:
             return objects
@@ -285,8 +294,8 @@ class Tagged(Sifting, Struct, frozen=True):
         return [e for e in objects if (name := e.get(tag)).__class__ is str and name in tagged]
 
 
-class Choice(Sifting, Struct, frozen=True):
-    """A union without tags: the options in order."""
+class ChoiceReader(ReaderBase, Struct, frozen=True):
+    """Reads a union of scalars, lists and maps: the options in order."""
 
     options: tuple[TypeReader, ...]
     names: str
@@ -303,30 +312,38 @@ class Choice(Sifting, Struct, frozen=True):
                 last = reader
         if last is not None:
             return last.read(value, context)
-        # An object or array of the wrong make: its own reader tells what is wrong with it.
-        made_for = (Fields, Tagged, Values) if isinstance(value, dict) else (Items,) if isinstance(value, list) else ()
+        # No option is viable. For an object or an array, the option of that shape gives the error.
+        same_shape: tuple[type[Any], ...] = ()
+        if isinstance(value, dict):
+            same_shape = (ObjectReader, UnionReader, MapReader)
+        elif isinstance(value, list):
+            same_shape = (ListReader,)
         for reader in self.options:
-            if isinstance(reader.inner if isinstance(reader, Advised) else reader, made_for):
+            if isinstance(reader.inner if isinstance(reader, ConstrainedReader) else reader, same_shape):
                 return reader.read(value, context)
         return context.expected(self.names, value)
 
     def viable(self, value: Any) -> bool:
-        return any(p.viable(value) for p in self.options)
+        return any(r.viable(value) for r in self.options)
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
-        return all(p.refuses(value, context) for p in self.options)
+        return all(r.refuses(value, context) for r in self.options)
 
 
-def _taken_as_is(reader: TypeReader) -> frozenset[type[Any]]:
-    """List the classes of values that a reader gives back unchanged and unchecked."""
+_SIMPLE = (ExactReader, ObjectReader, ListReader, MapReader)
+"""Readers whose values differ in class, so that the class alone decides between them."""
+
+
+def _unread_classes(reader: TypeReader) -> frozenset[type[Any]]:
+    """List the classes whose values a reader returns unchanged and unchecked."""
     match reader:
-        case Exact():
+        case ExactReader():
             return frozenset((reader.kind,))
-        case RawJson():
+        case RawReader():
             return frozenset()
-        case FreeJson():
+        case AnyReader():
             return frozenset((str, bool, int, float, list, dict, type(None)))
-        case Choice() if all(isinstance(p, (Exact, Fields, Items, Values)) for p in reader.options):
-            return frozenset(c for p in reader.options for c in _taken_as_is(p))
+        case ChoiceReader(options=options) if all(isinstance(r, _SIMPLE) for r in options):
+            return frozenset(c for r in options for c in _unread_classes(r))
         case _:
             return frozenset()

@@ -1,4 +1,4 @@
-"""Plans of values: one small reader for each kind of scalar, list and map."""
+"""Readers of values: one small class for each kind of scalar, list and map."""
 
 import re
 from base64 import b64decode
@@ -11,32 +11,32 @@ from msgspec import Struct
 
 from .._types.leniency import Advice
 from .context import RepairContext, TypeReader
-from .hook import dec_hook
+from .hook import FORBIDDEN, dec_hook
 from .paths import Mismatch, shown
 
 FORMATS = {
     "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*"),
     "date-time": re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)"),
 }
-"""The outer form of URIs (RFC 3986) and date-times (RFC 3339); the regular expressions of peers are their own."""
+"""Outer forms of URIs (RFC 3986) and date-times (RFC 3339). Regular expressions are not checked: dialects differ."""
 
 
-class Sifting:
-    """What every reader does about values that it refuses, as far as it does not know better."""
+class ReaderBase:
+    """Defaults for readers that cannot reject a value cheaply."""
 
     __slots__ = ()
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
-        """Refuse nothing without a closer look."""
+        """Return False: only `read` knows."""
         return False
 
     def sift(self, entries: list[Any], context: RepairContext) -> list[Any]:
-        """Leave nothing out."""
+        """Return all items."""
         return entries
 
 
-class FreeJson(Sifting):
-    """Any JSON value, untouched."""
+class AnyReader(ReaderBase):
+    """Reads any JSON value, unchanged."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         return value
@@ -45,15 +45,15 @@ class FreeJson(Sifting):
         return True
 
 
-class RawJson(FreeJson):
-    """Any JSON value, written again as `msgspec.Raw`."""
+class RawReader(AnyReader):
+    """Reads any JSON value as `msgspec.Raw`, encoded again."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         return value if context.sending else msgspec.Raw(msgspec.json.encode(value))
 
 
-class Exact(Sifting, Struct, frozen=True):
-    """A value of one Python type: text, a boolean, null."""
+class ExactReader(ReaderBase, Struct, frozen=True):
+    """Reads a value of one Python class: text, a boolean, null."""
 
     kind: type
     name: str
@@ -72,23 +72,18 @@ class Exact(Sifting, Struct, frozen=True):
         return [e for e in entries if isinstance(e, kind)]
 
 
-class ByHook(Sifting, Struct, frozen=True):
-    """A stand-in that reads for itself."""
-
-    kind: Any
+class ForbiddenReader(ReaderBase):
+    """Rejects every value: the key must be absent."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
-        try:
-            return self.kind.read(value)
-        except ValueError as why:
-            context.fail(str(why))
+        context.fail(FORBIDDEN)
 
     def viable(self, value: Any) -> bool:
         return True
 
 
-class Patterned(Sifting, Struct, frozen=True):
-    """Text that matches a pattern which readers do enforce."""
+class PatternReader(ReaderBase, Struct, frozen=True):
+    """Reads text that must match a pattern."""
 
     pattern: str
 
@@ -104,8 +99,8 @@ class Patterned(Sifting, Struct, frozen=True):
         return not isinstance(value, str) or re.search(self.pattern, value) is None
 
 
-class Integer(Sifting, Struct, frozen=True):
-    """An integer within bounds; `1.0` and `true` are none."""
+class IntReader(ReaderBase, Struct, frozen=True):
+    """Reads an integer within bounds; `1.0` and `true` do not count."""
 
     low: int | None
     high: int | None
@@ -128,8 +123,8 @@ class Integer(Sifting, Struct, frozen=True):
         return (self.low is not None and value < self.low) or (self.high is not None and value > self.high)
 
 
-class Float(Sifting):
-    """A number; an integer counts."""
+class FloatReader(ReaderBase):
+    """Reads a number; integers count."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -147,8 +142,8 @@ class Float(Sifting):
         return not isinstance(value, int | float) or isinstance(value, bool)
 
 
-class Constant(Sifting, Struct, frozen=True):
-    """One of a few literal values."""
+class LiteralReader(ReaderBase, Struct, frozen=True):
+    """Reads one of a few literal values."""
 
     values: tuple[Any, ...]
 
@@ -162,14 +157,14 @@ class Constant(Sifting, Struct, frozen=True):
         return not self.viable(value)
 
 
-class Member(Sifting, Struct, frozen=True):
-    """A member of an enumeration; `for_unknown`, where the class has it, says what an unknown value becomes."""
+class EnumReader(ReaderBase, Struct, frozen=True):
+    """Reads a member of an enumeration; `for_unknown`, if the class has it, returns the member for an unknown value."""
 
     kind: type[Enum]
     plain: type
     for_unknown: Any
     known: frozenset[Any] | None
-    """All values, where the class takes no others."""
+    """All values of a closed enumeration; None for an open one."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         if not self.viable(value):
@@ -200,16 +195,16 @@ class Member(Sifting, Struct, frozen=True):
         return [e for e in entries if isinstance(e, plain) and e in known]
 
 
-class Advised(Sifting, Struct, frozen=True):
-    """A value with limits that only a sender keeps to."""
+class ConstrainedReader(ReaderBase, Struct, frozen=True):
+    """Reads a value with constraints that apply to senders only."""
 
     inner: TypeReader
-    advice: Advice
+    constraint: Advice
 
     def read(self, value: Any, context: RepairContext) -> Any:
         out = self.inner.read(value, context)
         if context.sending:
-            problem = unheeded(self.advice, value)
+            problem = violation(self.constraint, value)
             if problem is not None:
                 context.fail(problem)
         return out
@@ -224,22 +219,22 @@ class Advised(Sifting, Struct, frozen=True):
         return self.inner.sift(entries, context)
 
 
-def unheeded(advice: Advice, value: Any) -> str | None:
-    """Say which limit a value does not keep, if any."""
-    if advice.minimum is not None and value < advice.minimum:
-        return f"Expected a number >= {advice.minimum}"
-    if advice.maximum is not None and value > advice.maximum:
-        return f"Expected a number <= {advice.maximum}"
-    if advice.min_items is not None and len(value) < advice.min_items:
-        return f"Expected at least {advice.min_items} items"
-    if advice.min_length is not None and len(value) < advice.min_length:
-        return f"Expected at least {advice.min_length} characters"
-    if advice.pattern is not None and re.search(advice.pattern, value) is None:
-        return f"Expected text matching `{advice.pattern}`"
-    if advice.content_encoding == "base64" and not _is_base64(value):
+def violation(constraint: Advice, value: Any) -> str | None:
+    """Return what a value violates, None if nothing."""
+    if constraint.minimum is not None and value < constraint.minimum:
+        return f"Expected a number >= {constraint.minimum}"
+    if constraint.maximum is not None and value > constraint.maximum:
+        return f"Expected a number <= {constraint.maximum}"
+    if constraint.min_items is not None and len(value) < constraint.min_items:
+        return f"Expected at least {constraint.min_items} items"
+    if constraint.min_length is not None and len(value) < constraint.min_length:
+        return f"Expected at least {constraint.min_length} characters"
+    if constraint.pattern is not None and re.search(constraint.pattern, value) is None:
+        return f"Expected text matching `{constraint.pattern}`"
+    if constraint.content_encoding == "base64" and not _is_base64(value):
         return "Expected Base64"
-    if advice.format in FORMATS and FORMATS[advice.format].fullmatch(value) is None:
-        return f"Expected the format {advice.format}"
+    if constraint.format in FORMATS and FORMATS[constraint.format].fullmatch(value) is None:
+        return f"Expected the format {constraint.format}"
     return None
 
 
@@ -252,11 +247,11 @@ def _is_base64(text: str) -> bool:
 
 
 CHUNK = 64
-"""So many items of a list are tried together before they are looked at one by one."""
+"""Items of a list that msgspec is tried on together before they are read one by one."""
 
 
-class Items(Sifting, Struct, frozen=True):
-    """A list; with `skips`, items that do not fit are dropped."""
+class ListReader(ReaderBase, Struct, frozen=True):
+    """Reads a list; with `skips`, invalid items are dropped."""
 
     item: TypeReader
     skips: bool
@@ -282,8 +277,8 @@ class Items(Sifting, Struct, frozen=True):
         return out
 
     def read_together(self, chunk: list[Any], context: RepairContext, out: list[Any]) -> bool:
-        """Add the items to `out` if msgspec takes them all, and say whether it does."""
-        # As with a Struct: of plain values from JSON text msgspec takes for fine what is fine, and no more.
+        """Append the items to `out` if msgspec can read them all; return whether it can."""
+        # msgspec is only trusted with plain values that came from JSON text: it accepts more than JSON elsewhere.
         if not context.mismatch or len(chunk) == 1:
             return False
         try:
@@ -293,7 +288,7 @@ class Items(Sifting, Struct, frozen=True):
         return True
 
     def read_each(self, entries: list[Any], start: int, context: RepairContext, out: list[Any]) -> None:
-        """Add the items to `out`, the first of which stands at `start`."""
+        """Append the items to `out`; the first one stands at index `start`."""
         path, read = context.path, self.item.read
         depth = len(path) + 1
         for index, entry in enumerate(entries, start):
@@ -309,7 +304,7 @@ class Items(Sifting, Struct, frozen=True):
             path.pop()
 
     def read_quietly(self, entries: list[Any], context: RepairContext, out: list[Any]) -> None:
-        """Add the items to `out` that fit, and only count the others: no error is made for those."""
+        """Append the valid items to `out` and count the others, without an exception for each."""
         path, reader = context.path, self.item
         path.append(-1)
         depth = len(path)
@@ -340,8 +335,8 @@ class Items(Sifting, Struct, frozen=True):
         return not self.skips and any(self.item.refuses(v, context) for v in cast("list[Any]", value))
 
 
-class Values(Sifting, Struct, frozen=True):
-    """An object used as a map with text keys: one bad value fails it."""
+class MapReader(ReaderBase, Struct, frozen=True):
+    """Reads an object used as a map with text keys; one invalid value makes it invalid."""
 
     item: TypeReader
 

@@ -1,5 +1,6 @@
-"""Batches within bounds: the parts of an array of messages, however many a peer puts there."""
+"""Batches: an array of messages, of which a bounded number is read."""
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -8,24 +9,25 @@ from msgspec import UNSET, DecodeError, Raw, ValidationError
 from .._decode.malformed import BOM, after_mark
 
 BATCH_LIMIT = 10_000
-"""So many messages of a batch are read; one refusal stands for those beyond."""
+"""Messages of a batch that are read; one refusal stands for all beyond."""
 REFUSALS = 100
-"""So many refusals without an id are made for one batch, and one more that counts the others."""
+"""Refusals without an id per batch; one more counts the others."""
 
 _BLANK = b" \t\r\n"
 _ALL = msgspec.json.Decoder(list[Raw])
 
 
-class _Late:
-    """Makes the decoder of the first messages at its first use."""
-
-    decoder: msgspec.json.Decoder[Any] | None = None
+@cache
+def _first_messages() -> msgspec.json.Decoder[Any]:
+    # A Struct as an array: msgspec skips the items beyond its fields without making an object for each.
+    fields = [(f"m{index}", Raw, UNSET) for index in range(BATCH_LIMIT + 1)]
+    return msgspec.json.Decoder(msgspec.defstruct("First", fields, array_like=True))
 
 
 def messages_of(buf: Any) -> tuple[list[Raw], int | None]:
-    """Split a batch into its messages, and say where those begin that are beyond the limit, if any.
+    """Split a batch into its messages; also return where those beyond the limit begin, None if there are none.
 
-    The place counts the bytes of `buf` as UTF-8. A byte order mark is skipped. Raises as a decoder of `list[Raw]` does.
+    The place is in bytes of `buf` as UTF-8. A byte order mark is skipped. Raises as a decoder of `list[Raw]` does.
     """
     try:
         return _split(buf)
@@ -40,14 +42,10 @@ def messages_of(buf: Any) -> tuple[list[Raw], int | None]:
 
 
 def _split(buf: Any) -> tuple[list[Raw], int | None]:
-    # The messages have at least one comma between each two.
+    # Messages are separated by commas, so fewer commas than the limit mean fewer messages.
     if (buf.count(",") if isinstance(buf, str) else bytes(buf).count(b",")) < BATCH_LIMIT:
         return _ALL.decode(buf), None
-    if _Late.decoder is None:
-        # msgspec skips what an array has beyond the fields of a Struct, without an object for each.
-        fields = [(f"m{index}", Raw, UNSET) for index in range(BATCH_LIMIT + 1)]
-        _Late.decoder = msgspec.json.Decoder(msgspec.defstruct("First", fields, array_like=True))
-    parts: list[Any] = [p for p in msgspec.structs.astuple(_Late.decoder.decode(buf)) if p is not UNSET]
+    parts: list[Any] = [p for p in msgspec.structs.astuple(_first_messages().decode(buf)) if p is not UNSET]
     if len(parts) <= BATCH_LIMIT:
         return parts, None
     del parts[BATCH_LIMIT:]
@@ -55,15 +53,15 @@ def _split(buf: Any) -> tuple[list[Raw], int | None]:
 
 
 def _end_of(parts: list[Raw], data: bytes | memoryview) -> int:
-    """Find where the part behind these begins."""
-    at = _visible(data, 0) + 1
+    """Find the byte at which the next part begins."""
+    at = _skip_blank(data, 0) + 1
     for part in parts:
-        at = _visible(data, at) + len(memoryview(part))
-        at = _visible(data, at) + 1
-    return _visible(data, at)
+        at = _skip_blank(data, at) + len(memoryview(part))
+        at = _skip_blank(data, at) + 1
+    return _skip_blank(data, at)
 
 
-def _visible(data: bytes | memoryview, at: int) -> int:
+def _skip_blank(data: bytes | memoryview, at: int) -> int:
     while data[at] in _BLANK:
         at += 1
     return at

@@ -17,10 +17,11 @@ from .._decode.report import OnSkip, in_batch, record_limit, report
 from .._types.inputs import Unknown
 from .._types.numbers import Int64
 from .batch import REFUSALS, messages_of
+from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .errors import MessageError
-from .frame import Frame, Nothing, frame_by_parts, says_nothing
+from .frame import Frame, NeverSent, frame_by_parts, is_anonymous
 from .salvage import Head, heads_of
-from .schema import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Layer, checked, field_type
+from .schema import Layer, checked, field_type
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
@@ -39,31 +40,31 @@ def _refuse(buf: Any) -> NoReturn:
 
 
 class Reader(Struct, Generic[M]):
-    """Reads what one side sends: `envelopes` are the requests and notifications that it may send."""
+    """Decodes the messages that one side sends; `envelopes` are its requests and notifications."""
 
     layer: Layer
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     strict: Callable[[Any], M] = _unbuilt
-    """Reads a well-formed request or notification in one pass, or raises."""
+    """The fast path: decodes a valid request or notification in one pass, or raises."""
     with_id: Callable[[bytes, MethodOf, Unknown, OnSkip | None], M] = _unbuilt
-    """Reads what begins with the version and an id: a well-formed response in one pass, too."""
+    """The fast path for messages that begin with version and id: decodes a valid response in one pass as well."""
 
     def __post_init__(self) -> None:
-        """Sort the envelopes."""
+        """Index the envelopes by method."""
         self.layer.envelopes.extend(e for e in self.envelopes if e not in self.layer.envelopes)
         for envelope in self.envelopes:
             table = self.requests if issubclass(envelope, self.layer.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
-        # KeptVariant as plain functions, since a method of a Struct takes longer to find.
+        # KeptVariant as plain functions, since looking up a method of a Struct takes longer.
         self.strict = self._first
         self.with_id = self._make_with_id()
 
     def _first(self, buf: Any) -> M:
-        # A method of both kinds would be two classes with one tag, which the second look tells apart.
+        # A method that is both request and notification would be one tag with two classes: left to the slow path.
         single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
-        kind: Any = Nothing
+        kind: Any = NeverSent
         for envelope in single:
             kind |= envelope
         decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
@@ -81,7 +82,7 @@ class Reader(Struct, Generic[M]):
         on_skip: OnSkip | None,
         why: Exception | None = None,
     ) -> M:
-        """Read any message; raise `MessageError` for what is none. `why` is what the strict pass said, if known."""
+        """Decode any message or raise `MessageError`. `why` is the error of the fast path, if it ran."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
         rest = None if isinstance(why, ValidationError) else after_mark(buf)
@@ -92,8 +93,8 @@ class Reader(Struct, Generic[M]):
             message, skipped = self._message(frame, method_of, unknown, _mismatch(why), record_limit(on_skip))
         except MessageError:
             raise
-        except DecodeError as why:  # a part of the frame is no JSON
-            self._no_json(why, buf, answered=frame.may_be_answered)
+        except DecodeError as why:  # a raw part of the frame is malformed
+            self._malformed(why, buf, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
         read: M = message
@@ -101,10 +102,10 @@ class Reader(Struct, Generic[M]):
 
     def _make_with_id(self) -> Callable[[bytes, MethodOf, Unknown, OnSkip | None], M]:
         answers: dict[str | None, Callable[[Any], Any]] = {}
-        """The strict decoders of responses by method."""
+        """The fast path of responses, by method."""
 
         def with_id(buf: bytes, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
-            # The type of a result follows from the method, and the method from the id, which is read beforehand.
+            # The id leads to the method, and the method to the type of the result: so the id is read first.
             comma = buf.find(b",", _ID_AT)
             if buf[comma + 1 : comma + 9] != b'"result"':
                 strict = self.strict
@@ -126,7 +127,7 @@ class Reader(Struct, Generic[M]):
                     return message
             except (DecodeError, RecursionError) as why:
                 failed = why
-            return self.read(buf, _told(request_id, method, method_of), unknown, on_skip, failed)
+            return self.read(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
 
         def answer_decoder(method: str | None) -> Callable[[Any], Any]:
             known = self.layer.methods.get(method) if method is not None else None
@@ -140,21 +141,21 @@ class Reader(Struct, Generic[M]):
         return with_id
 
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
-        """Read a batch; the first message that is none raises, with all the others in `batch`."""
+        """Decode a batch. The first invalid message raises, with all others in `batch`."""
         try:
             parts, unread = messages_of(buf)
         except ValidationError:
             self.layer.fail(INVALID_REQUEST, "Expected a batch, an array of messages", answered=True)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-            self._no_json(why, buf)
+            self._malformed(why, buf)
         if not parts:
             self.layer.fail(INVALID_REQUEST, "An empty batch", answered=True)
         out: list[Any] = []
         first: tuple[int, MessageError] | None = None
         refused = 0
-        """How many messages without an id were refused."""
+        """Refused messages without an id."""
         for index, part in enumerate(parts):
-            if refused > REFUSALS and says_nothing(part):
+            if refused > REFUSALS and is_anonymous(part):
                 refused += 1
                 continue
             try:
@@ -174,7 +175,7 @@ class Reader(Struct, Generic[M]):
         return out
 
     def _one(self, raw: Raw, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
-        """Read one message of a batch."""
+        """Decode one message of a batch."""
         try:
             return self.strict(raw)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
@@ -185,21 +186,21 @@ class Reader(Struct, Generic[M]):
             return _FRAME.decode(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
-                self._no_json(why, buf)
-        # Valid JSON so far, but not an object, or with a number out of range; the rest may still be malformed.
+                self._malformed(why, buf)
+        # Not an object, or a number out of range. The rest may still be malformed.
         try:
             return frame_by_parts(buf)
         except ValidationError:
             pass
         except (DecodeError, RecursionError) as why:
-            self._no_json(why, buf)
+            self._malformed(why, buf)
         try:
             check_json(buf)
         except DecodeError as why:
-            self._no_json(why, buf)
+            self._malformed(why, buf)
         return self.layer.fail(INVALID_REQUEST, f"Expected `object`, got `{kind_of_json(buf)}`", answered=True)
 
-    def _no_json(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
+    def _malformed(self, why: Exception, buf: Any, *, answered: bool = True) -> NoReturn:
         heads = heads_of(buf)
         head = heads[0] if heads else Head()
         request_id = head.request_id if head.is_request or head.has_answer else None
@@ -218,7 +219,7 @@ class Reader(Struct, Generic[M]):
         is_response = frame.is_response
         request_id = self._id(frame, is_response=is_response)
         method = frame.method if isinstance(frame.method, str) else None
-        # Without a usable method, the id of a call under way makes it the answer to that call.
+        # A message without a usable method whose id is that of a pending call is the answer to that call.
         called = None if frame.has_usable_method or method_of is None else method_of(request_id)
         is_answered = frame.may_be_answered and called is None
         if frame.jsonrpc != "2.0":
@@ -238,7 +239,7 @@ class Reader(Struct, Generic[M]):
         return self._call(frame, request_id, method, unknown, mismatch, limit)
 
     def _no_method(self, frame: Frame, request_id: Any, called: str | None, *, answered: bool) -> NoReturn:
-        """Say why a message that is not a response has no method; `called` is that of the call with its id."""
+        """Raise the error of a message without a usable method; `called` is the method of our call with its id."""
         path: tuple[str, ...] = ("method",)
         if frame.result is not UNSET or frame.error is not UNSET:
             problem = "A response that names a method"
@@ -257,7 +258,7 @@ class Reader(Struct, Generic[M]):
             if is_response:
                 self.layer.fail(INVALID_REQUEST, "A response without an id", path=("id",))
             return None
-        # A refusal of something unreadable bears null, whether or not the schema lets requests do so.
+        # The id of an error response is null if the request could not be read.
         if is_response and frame.error is not UNSET and frame.id is None:
             return None
         if type(frame.id) is str or (type(frame.id) is int and -(2**63) <= frame.id < 2**63):
@@ -323,11 +324,11 @@ class Reader(Struct, Generic[M]):
 
 
 def _mismatch(why: Exception | None) -> list[str]:
-    """Find the path of what the strict pass did not take, if that is in the params or the result."""
+    """Return the path of the fast path's mismatch, if it is in the params or the result."""
     steps = mismatch_path(why) if isinstance(why, ValidationError) else []
     return steps if len(steps) > 1 and steps[1] in ("params", "result") else []
 
 
-def _told(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
-    """Remember a method, as it may be told only once; a line that has two ids counts as the last."""
+def _remembered(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
+    """Look the method up only once for `request_id`: it may be forgotten after the first time."""
     return lambda other: method if other == request_id else method_of(other)

@@ -16,7 +16,7 @@ def encode(obj: Any, /) -> bytes:
     """Encode an object of this package (or plain JSON values) as compact UTF-8 JSON.
 
     Fields that equal their defaults are left out, except those that the protocol always writes; UNSET is never written.
-    Raises `TypeError` for objects that JSON has no form for, and `ValueError` with the JSON path for text with a lone
+    Raises `TypeError` for objects that JSON cannot carry, and `ValueError` with the JSON path for text with a lone
     surrogate.
     """
     try:
@@ -26,7 +26,7 @@ def encode(obj: Any, /) -> bytes:
 
 
 def encode_line(obj: Any, /) -> bytes:
-    r"""Encode an object as one line of newline-delimited JSON: it ends with "\n" and holds no other line break.
+    r"""Encode an object as one line of newline-delimited JSON: it ends with "\n" and contains no other line break.
 
     Raises as `encode` does.
     """
@@ -37,15 +37,15 @@ def encode_line(obj: Any, /) -> bytes:
 
 
 def one_line(data: bytes) -> bytes:
-    """Take the line breaks out of JSON: they are only ever in raw parts that a peer sent, as text escapes them."""
+    """Remove line breaks from JSON. Only raw parts from a peer can contain them: within text they are escaped."""
     return msgspec.json.format(data, indent=-1)
 
 
 def encode_into(obj: Any, buffer: bytearray, offset: int = 0, /) -> None:
-    """Encode an object into `buffer` from `offset` on; what was there is overwritten, and the buffer ends with it.
+    """Encode an object into `buffer` from `offset` on; the buffer then ends with the JSON.
 
-    Raises `ValueError` for an offset that lies outside of the buffer, and as `encode` does; after the latter the buffer
-    is partly overwritten.
+    Raises `ValueError` for an offset outside of the buffer, and as `encode` does; in the second case the buffer is
+    partly overwritten.
     """
     if not 0 <= offset <= len(buffer):
         raise ValueError(f"The offset {offset} lies outside the buffer of {len(buffer)} bytes")

@@ -1,4 +1,4 @@
-"""What all JSON-RPC messages have in common: the frame that is read strictly and written without being asked."""
+"""The base of all messages: fields that readers require and constructors fill in."""
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -21,23 +21,23 @@ ExtensionMethod = Annotated[str, Meta(pattern="^_")]
 
 
 class _Stamp:
-    """Marks a field whose value those who build the object need not give."""
+    """Marks a field that the constructor fills in."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 def stamped(value: T) -> T:
-    """Give a field the value `value` on construction, while a reader insists on finding it."""
+    """Declare a field that the constructor sets to `value`, while readers still require it."""
     mark: Any = _Stamp(value)
     return mark  # type: ignore[no-any-return]
 
 
 class Stamping(KeywordOnly):
-    """Fills stamped fields in when Python builds an object; msgspec builds its own and never comes by here."""
+    """Fills in stamped fields when Python code builds an object; msgspec does not call the constructor."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
-        """Create the class with its stamped fields required."""
+        """Create the class; its stamped fields have no default, so readers require them."""
         stamps = {key: mark.value for key, mark in namespace.items() if isinstance(mark, _Stamp)}
         for key in stamps:
             del namespace[key]
@@ -46,12 +46,12 @@ class Stamping(KeywordOnly):
         return super().__new__(cls, name, bases, namespace, **config)
 
     def __call__(cls, *arguments: Any, **values: Any) -> Any:
-        """Build an object, stamped fields included."""
+        """Build an object with its stamped fields."""
         return super().__call__(*arguments, **{**cls.__stamps__, **values})  # type: ignore[attr-defined]
 
 
 class Envelope(AcpStruct, metaclass=Stamping):
-    """Base of all messages: JSON-RPC 2.0, which every message says of itself."""
+    """Base of all messages: each carries the version of JSON-RPC."""
 
     __stamps__: ClassVar[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""What goes wrong between peers: a message that cannot be read, and a request that is refused."""
+"""Errors between peers: a message that cannot be read, and a request that is refused."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, cast
@@ -7,27 +7,38 @@ import msgspec
 
 from .._types.portable import Portable
 from .._types.printable import printable
+from .codes import (
+    AUTHENTICATION_REQUIRED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    RESOURCE_NOT_FOUND,
+)
 from .salvage import Head
 
 LONG = 300
-"""Longer data of an error is cut where the error is shown."""
+"""Characters of an error's data in its text; longer data is cut."""
 
 
 class MessageError(Portable, msgspec.ValidationError):
     """A message could not be read.
 
-    `message` says what is wrong, without the path. `id` and `method` are those of the message as far as they could be
-    read, else None. `code` is the JSON-RPC code: -32700 no JSON, -32600 no message, -32601 unknown method, -32602 unfit
-    params; None for a response whose result or error does not fit. `path` is the JSON path of the misfit, and `reply`
-    the error response to send, or None where nothing may be answered (to a notification or a response).
+    `message` says what is wrong, without the path. `id` and `method` are those of the message, None if they could not
+    be read. `code` is the JSON-RPC code: -32700 for malformed JSON, -32600 for an invalid message, -32601 for an
+    unknown method, -32602 for invalid params; None for a response whose result or error is invalid. `path` is the JSON
+    path of the mismatch. `reply` is the error response to send, None for notifications and responses, which must not
+    be answered.
 
-    `part` is the message itself where it is one of a batch. `heads` is what a line that is not JSON still tells of each
-    of its messages.
+    `part` is the message itself if it is part of a batch. `heads` lists what can still be read of the messages in a
+    line of malformed JSON.
 
-    For a batch, `batch` lists what became of its messages, in order: the message, or its own `MessageError`. Messages
-    without an id are refused one by one up to a bound. What is beyond it, or beyond the greatest number of messages,
-    has one `MessageError` together, the last in `batch`: `count` says how many were refused, and `unread` where in the
-    batch (in bytes of its UTF-8) those begin that were not read, None where all were.
+    For a batch, `batch` lists the outcome of its messages, in order: each message, or its own `MessageError`. Messages
+    without an id are refused one by one up to a bound. One more `MessageError`, the last in `batch`, stands for those
+    beyond the bound and beyond the greatest number of messages: `count` is the number of refused ones, and `unread` the
+    place in the batch (in bytes of its UTF-8) where the unread ones begin, None if all were read.
     """
 
     def __init__(
@@ -45,7 +56,7 @@ class MessageError(Portable, msgspec.ValidationError):
         part: msgspec.Raw | None = None,
         heads: Sequence[Head] = (),
     ) -> None:
-        """Keep what is known of the message."""
+        """Keep the details of the error."""
         super().__init__(message if path == "$" else f"{message} - at `{path}`")
         self.message = message
         self.id = id
@@ -60,7 +71,7 @@ class MessageError(Portable, msgspec.ValidationError):
         self.heads = heads
 
     def in_batch(self, index: int | None, batch: list[Any]) -> "MessageError":
-        """Give the error of a batch whose message at `index` this is the error of; None for several messages."""
+        """Return this error of the message at `index` as the error of its batch; None stands for several messages."""
         return MessageError(
             self.message,
             id=self.id,
@@ -75,36 +86,37 @@ class MessageError(Portable, msgspec.ValidationError):
 
 
 class RequestError(Portable, Exception):
-    """A request is refused: raise it in a handler, or make it of an error that a peer sent.
+    """A request was refused. Handlers raise it to refuse one; callers get it when the peer refused theirs.
 
     `code`, `message` and `data` are those of the JSON-RPC error object; `data` is free JSON, None for none.
     """
 
-    code: int = -32603
+    code: int = INTERNAL_ERROR
     default_message: ClassVar[str] = "Internal error"
     _known: ClassVar[dict[int, type["RequestError"]]] = {}
 
     def __init__(self, message: str | None = None, data: Any = None, *, code: int | None = None) -> None:
-        """Refuse with the class's own message and code, or with others."""
+        """Build the error with the message and code of the class, or with others."""
         self.code = type(self).code if code is None else code
         self.message = self.default_message if message is None else message
         self.data = data
         super().__init__(f"{self.message} ({self.code})")
 
     def __str__(self) -> str:
-        """Say what was refused and why, on one line that is safe to print; long data is cut."""
+        """Return message, code and data on one line that is safe to print; long data is cut."""
         text = str(self.args[0])
         return printable(text if self.data is None else f"{text}: {_shown(self.data)}")
 
     def __init_subclass__(cls) -> None:
-        """Remember which class stands for which code."""
+        """Register the class for its code."""
         cls._known.setdefault(cls.code, cls)
 
     @classmethod
     def of(cls, error: Any) -> "RequestError":
-        """Make the exception that stands for an error object of any schema; unknown codes give the base class.
+        """Make the exception for an error object of any schema; an unknown code gives the base class.
 
-        A schema without errors leaves them plain JSON. What is not an error object becomes the `data` of the exception.
+        A schema without an error type leaves errors plain JSON. Anything else than an error object becomes the `data`
+        of the exception.
         """
         code, message, data = (_part(error, name) for name in ("code", "message", "data"))
         if not isinstance(code, int) or not isinstance(message, str):
@@ -122,56 +134,56 @@ def _shown(data: Any) -> str:
 
 
 class ParseError(RequestError):
-    """The peer sent no JSON."""
+    """The peer received malformed JSON."""
 
-    code = -32700
+    code = PARSE_ERROR
     default_message = "Parse error"
 
 
 class InvalidRequest(RequestError):
-    """The JSON is no message."""
+    """The JSON is not a valid message."""
 
-    code = -32600
+    code = INVALID_REQUEST
     default_message = "Invalid request"
 
 
 class MethodNotFound(RequestError):
-    """There is no such method here."""
+    """The method is unknown."""
 
-    code = -32601
+    code = METHOD_NOT_FOUND
     default_message = "Method not found"
 
 
 class InvalidParams(RequestError):
-    """The params do not fit the method."""
+    """The params are invalid for the method."""
 
-    code = -32602
+    code = INVALID_PARAMS
     default_message = "Invalid params"
 
 
 class InternalError(RequestError):
-    """Something broke while the request was handled."""
+    """The handler of the request failed."""
 
-    code = -32603
+    code = INTERNAL_ERROR
     default_message = "Internal error"
 
 
 class RequestCancelled(RequestError):
-    """The request was cancelled before it was done."""
+    """The request was cancelled before it was answered."""
 
-    code = -32800
+    code = REQUEST_CANCELLED
     default_message = "Request cancelled"
 
 
 class AuthenticationRequired(RequestError):
     """The client must authenticate first."""
 
-    code = -32000
+    code = AUTHENTICATION_REQUIRED
     default_message = "Authentication required"
 
 
 class ResourceNotFound(RequestError):
-    """What the request names does not exist."""
+    """The resource that the request names does not exist."""
 
-    code = -32002
+    code = RESOURCE_NOT_FOUND
     default_message = "Resource not found"

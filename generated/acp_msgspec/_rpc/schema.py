@@ -1,4 +1,4 @@
-"""The message layer of one schema: its classes, its methods, and how the parts of a message are read."""
+"""The message schema: the envelopes and methods of one protocol schema, and how params and results are read."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -17,11 +17,11 @@ from .._types.inputs import Buffer, Unknown
 from .._types.structs import AcpStruct
 from .._types.variants import CatchAll, UnknownVariant, enc_hook
 from .batch import BATCH_LIMIT
+from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .encoding import encode
 from .errors import MessageError, RequestError
 from .methods import Method
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 TITLES = {
     PARSE_ERROR: "Parse error",
     INVALID_REQUEST: "Invalid request",
@@ -45,26 +45,26 @@ class Layer(Struct):
     extension_request: type[Any]
     extension_notification: type[Any]
     envelopes: list[type[Any]] = field(default_factory=list[type[Any]])
-    """Those of its readers, and those that can be built alone."""
+    """Envelopes of the decoders, and those that can only be built."""
     carriers: dict[tuple[Any, bool], type[Any]] = field(default_factory=dict[tuple[Any, bool], type[Any]])
-    """Which envelope carries which class of params, in a request or not; found at the first use."""
+    """The envelope for a class of params and whether it is a request; filled at the first use."""
     results: set[Any] = field(default_factory=set[Any])
-    """The classes of all results, and `Raw`; found at the first use."""
+    """The classes of all results, and `Raw`; filled at the first use."""
     refusals: dict[int, Any] = field(default_factory=dict[int, Any])
-    """An error for each code, of which others with the same code are made."""
+    """An error for each code, to copy others from."""
 
     def refusal(self, request_id: Any, code: int, detail: str) -> Any:
-        """Make the error response that refuses a message."""
+        """Build the error response that refuses a message."""
         known = self.refusals.get(code)
         if known is not None:
             return self.error_response(id=request_id, error=msgspec.structs.replace(known, data=detail))
         error = msgspec.convert({"code": code, "message": TITLES[code], "data": detail}, self.error, dec_hook=dec_hook)
-        if getattr(error, "data", None) is detail:  # free JSON, which is not converted
+        if getattr(error, "data", None) is detail:  # free JSON is not converted, so the error can be copied
             self.refusals[code] = error
         return self.error_response(id=request_id, error=error)
 
     def refused(self, request_id: Any, error: Any) -> Any:
-        """Make the error response of an error, or of the exception that stands for one."""
+        """Build the error response for an error object or a `RequestError`."""
         if isinstance(error, RequestError):
             plain = {
                 "code": error.code,
@@ -78,7 +78,7 @@ class Layer(Struct):
         return self.error_response(id=request_id, error=error)
 
     def decode_result(self, method: str, raw: Any, unknown: Unknown, on_skip: OnSkip | None) -> Any:
-        """Read the result that answers a request for `method`, and tell of the repairs."""
+        """Decode the result of a request for `method` and report the repairs; raise `MessageError`."""
         try:
             part = raw if isinstance(raw, Raw) else as_raw(raw)
         except UnicodeEncodeError as why:
@@ -103,14 +103,14 @@ class Layer(Struct):
         method: str | None = None,
         answered: bool = False,
     ) -> NoReturn:
-        """Raise the error of a message, with the reply where one is due."""
+        """Raise `MessageError`, with a reply if `answered` is set."""
         place = json_path(path)
         detail = message if place == "$" else f"{message} - at `{place}`"
         reply = self.refusal(id, code, detail) if answered and code is not None else None
         raise MessageError(message, id=id, method=method, code=code, path=place, reply=reply)
 
     def refused_together(self, count: int, unread: int | None) -> MessageError:
-        """Make the one error for `count` messages of a batch, and for those from `unread` on, which were not read."""
+        """Build one error for `count` refused messages of a batch, and for the unread ones from byte `unread` on."""
         problems = [f"{count} more messages of the batch were refused"] if count else []
         if unread is not None:
             problems.append(f"Only the first {BATCH_LIMIT} messages of the batch were read")
@@ -128,7 +128,7 @@ class Layer(Struct):
         *,
         limit: int = MAX_RECORDED,
     ) -> tuple[Any, list[Skipped]]:
-        """Read params or a result; absent and null stand for an empty object where no key is required.
+        """Read params or a result. Absent and null count as an empty object if no key is required.
 
         `mismatch` is the path in the message at which the fast path failed, if it ran; it only saves time. `limit` is
         the number of repairs to list.
@@ -147,7 +147,7 @@ class Layer(Struct):
         return engine().repair_part(kind, plain, keep_unknown=keep, path=(key,), mismatch=mismatch, limit=limit)
 
     def envelope_of(self, params: Any, *, of_request: bool) -> type[Any]:
-        """Find the envelope that carries params of a class; raise `TypeError` where none does."""
+        """Return the envelope that carries params of this class; raise `TypeError` if none does."""
         if not self.carriers:
             self._find_carriers()
         found = self.carriers.get((params.__class__, of_request))
@@ -165,24 +165,24 @@ class Layer(Struct):
                 self.carriers.setdefault((kind, of_request), envelope)
 
     def has_result(self, method: str | None) -> bool:
-        """Whether the type of a method's result is known."""
+        """Whether the type of the method's result is known."""
         known = self.methods.get(method) if method is not None else None
         return known is not None and known.response is not None
 
     def result_kind(self, method: str) -> Any:
-        """Give the type of the result that answers a request for `method`.
+        """Return the type of the result of a request for `method`.
 
-        Raises `ValueError` for a method that is not a request of the protocol.
+        Raises `ValueError` if the protocol has no such request.
         """
         known = self.methods.get(method)
         if known is None or known.response is None:
-            raise ValueError(f"{method!r} is no request of this protocol")
+            raise ValueError(f"{method!r} is not a request of this protocol")
         return known.response
 
     def check_result(self, result: Any, method: str | None) -> None:
-        """Check the class of a result that is about to be sent, and a plain value where the method is known.
+        """Check a result that is about to be sent: its class, and plain values too if the method is known.
 
-        Raises `TypeError` where no method, or not this one, has such a result.
+        Raises `TypeError` if no method, or not this one, has such a result.
         """
         if method is not None:
             problem = None if method.startswith("_") else why_invalid(self.result_kind(method), result)
@@ -192,7 +192,7 @@ class Layer(Struct):
         if not self.results:
             self.results = {Raw}.union(*(accepts(m.response) for m in self.methods.values() if m.response is not None))
         cls = result.__class__
-        # A result of free JSON does not make a result of the params of some method.
+        # Free JSON as a result does not mean that an instance of a params class is a result.
         is_free = object in self.results and not isinstance(result, AcpStruct | CatchAll)
         if self.results == {Raw}:
             return  # an early schema, which gives no method a result
@@ -209,14 +209,14 @@ class Layer(Struct):
         *,
         limit: int = MAX_RECORDED,
     ) -> tuple[Any, list[Skipped]]:
-        """Read the result that answers a request for `method`."""
+        """Read the result of a request for `method`, and list the repairs."""
         if method.startswith("_") and isinstance(raw, Raw) and method not in self.methods:
             return checked(raw), []
         return self.part(self.result_kind(method), raw, "result", unknown, mismatch, limit=limit)
 
 
 def checked(raw: Raw) -> Raw:
-    """Keep a raw part as it came, once it is known to be JSON; the buffer that it came in may change."""
+    """Check that a raw part is JSON and return a copy of it, as the caller may reuse the buffer."""
     check_json(raw)
     return raw.copy()
 
@@ -236,21 +236,21 @@ def _from_nothing(kind: Any, key: str, *, absent: bool) -> tuple[Any, list[Skipp
 
 
 def as_raw(raw: Buffer) -> Raw:
-    """Take JSON of any kind of buffer as a raw part, without a byte order mark."""
+    """Return JSON in any kind of buffer as a raw part, without its byte order mark."""
     rest = after_mark(raw)
     text: Buffer = raw if rest is None else rest
     return Raw(text.encode() if isinstance(text, str) else bytes(text))
 
 
 def extension_method(method: str) -> str:
-    """Give back the name of an extension method; raise `ValueError` for a name that is none."""
+    """Return the name of an extension method; raise `ValueError` if it does not begin with an underscore."""
     if not method.startswith("_"):
-        raise ValueError(f"{method!r} is no extension method, since it does not begin with an underscore")
+        raise ValueError(f"{method!r} is not an extension method: it does not begin with an underscore")
     return method
 
 
 def raw_json(value: Any) -> Raw | UnsetType:
-    """Encode any JSON value once and for all, as `encode` does; raw JSON and UNSET stay what they are."""
+    """Encode any JSON value to raw JSON, as `encode` does; raw JSON and UNSET are returned as they are."""
     return value if isinstance(value, Raw | UnsetType) else Raw(encode(value))
 
 
@@ -258,7 +258,7 @@ _FIELD_TYPES: dict[type[Any], Any] = {}
 
 
 def field_type(envelope: type[Any], name: str) -> Any:
-    """Give the resolved type of a field."""
+    """Return the resolved type of a field."""
     if envelope not in _FIELD_TYPES:
         _FIELD_TYPES[envelope] = next(f.type for f in msgspec.structs.fields(envelope) if f.name == name)
     return _FIELD_TYPES[envelope]

@@ -1,11 +1,11 @@
-"""Enumerations that keep values which a later protocol release may add."""
+"""Open enumerations: they keep values that later releases of the protocol add."""
 
 from enum import IntEnum, StrEnum
 from typing import Self
 
 
 class OpenStrEnum(StrEnum):
-    """A string enumeration that keeps an unknown string as it came and writes it back unchanged."""
+    """A string enumeration that keeps an unknown string and writes it back unchanged."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -17,12 +17,12 @@ class OpenStrEnum(StrEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether this release of the schema names the value."""
+        """Whether this release of the schema defines the value."""
         return self._value_ in type(self)._value2member_map_
 
 
 class OpenInt32Enum(IntEnum):
-    """An int32 enumeration that keeps an unknown number as it came and writes it back unchanged."""
+    """An int32 enumeration that keeps an unknown number and writes it back unchanged."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -35,5 +35,5 @@ class OpenInt32Enum(IntEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether this release of the schema names the value."""
+        """Whether this release of the schema defines the value."""
         return self._value_ in type(self)._value2member_map_

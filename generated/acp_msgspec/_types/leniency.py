@@ -1,7 +1,7 @@
-"""Marks on annotations: what a reader forgives, and what a sender should keep to.
+"""Annotations: which invalid values readers replace, and which constraints senders should keep.
 
-msgspec and type checkers see through every mark here: `OrDefault[list[str]]` is `list[str]` to both. The marks
-matter only to the repair walk (`_repair`), which runs when a first, strict decode has failed.
+msgspec and type checkers ignore these annotations: `OrDefault[list[str]]` is `list[str]` to both. Only the slow path
+reads them, after the strict decode has failed, and `validate`.
 """
 
 from enum import Enum
@@ -13,28 +13,28 @@ T = TypeVar("T")
 
 
 class Leniency(Enum):
-    """How a field or a list treats a value that does not fit."""
+    """What a field or a list does with an invalid value."""
 
     ON_ERROR = "default-on-error"
-    """Any unfit value gives the field's default (schema flag `x-deserialize-default-on-error`)."""
+    """Any invalid value gives the field's default (schema flag `x-deserialize-default-on-error`)."""
     ON_NULL = "default-on-null"
-    """Null gives the field's default; other unfit values stay errors (`x-deserialize-default-on-null`)."""
+    """Null gives the field's default; other invalid values are errors (`x-deserialize-default-on-null`)."""
     SKIP_ITEMS = "skip-invalid-items"
-    """An unfit item is dropped and the others stay (`x-deserialize-skip-invalid-items`)."""
+    """Invalid items are dropped (`x-deserialize-skip-invalid-items`)."""
 
 
 OrDefault = Annotated[T, Leniency.ON_ERROR]
-"""A field that falls back to its default when its value does not fit."""
+"""A field that gets its default if its value is invalid."""
 NullOrDefault = Annotated[T, Leniency.ON_NULL]
-"""A field that reads null as its default."""
+"""A field that gets its default if its value is null."""
 SkipInvalid = Annotated[T, Leniency.SKIP_ITEMS]
-"""A list that drops the items that do not fit."""
+"""A list that drops invalid items."""
 
 
 class Advice(Struct, frozen=True, kw_only=True):
-    """What the schema asks of a sender and no reader enforces.
+    """Constraints for senders, which readers do not enforce.
 
-    The reference implementation accepts values outside these limits, so decoding does too.
+    The reference implementation accepts values outside these limits, so decoding does too; `validate` checks them.
     """
 
     minimum: float | None = None

@@ -1,8 +1,8 @@
-"""The one rule between names in Python and keys in JSON. The generator applies it, too."""
+"""The rule between names in Python and keys in JSON. The generator applies it as well."""
 
 
 def wire_name(name: str) -> str:
-    """Give the JSON key of a Python field: camelCase, `meta` for `_meta`, no trailing underscore."""
+    """Return the JSON key of a Python field: camelCase, `_meta` for `meta`, no trailing underscore."""
     if name == "meta":
         return "_meta"
     head, *tail = name.rstrip("_").split("_")

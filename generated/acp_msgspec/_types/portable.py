@@ -1,18 +1,18 @@
-"""Exceptions that survive pickle and copy: with the same text, whatever their constructors take."""
+"""Exceptions that can be pickled and copied, whatever arguments their constructors take."""
 
 from typing import Any
 
 
 class Portable:
-    """Put in front of an exception's base: it is rebuilt from its arguments and attributes, without its constructor.
+    """Mixin for exceptions, before their base: they are rebuilt from `args` and attributes without their constructor.
 
-    By default Python calls the constructor with `args`, which is the text; constructors here take other things.
+    By default Python calls the constructor with `args`, which is the text. Constructors here take other arguments.
     """
 
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Give what pickle and copy rebuild the exception of."""
+        """Return what pickle and copy rebuild the exception from."""
         error: Any = self
         return _rebuilt, (error.__class__, error.args), error.__dict__ or None
 

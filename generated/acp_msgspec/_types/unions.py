@@ -1,4 +1,4 @@
-"""Unions beyond what msgspec expresses: open ones, untagged ones, and ones with untagged fallbacks.
+"""Unions that msgspec cannot express: open ones, untagged ones, and ones with untagged fallbacks.
 
 Each form below is a plain union to a type checker. At run time it is either the part of the union that msgspec can
 decode in one pass, annotated with the whole `UnionSpec` for the slow path, or a stand-in that msgspec's hook reads.
@@ -20,11 +20,11 @@ F = TypeVar("F")
 
 
 class UnionSpec(Struct, frozen=True, eq=False):
-    """How to tell the variants of a union apart.
+    """How to choose the variant of a union.
 
-    `tagged` maps each tag to its classes, tried in order; `catch_alls` take unknown tags; `fallbacks` are tried in
-    order on the whole value when the tag is missing or unknown, or when what it names does not fit. `closed` says that
-    an unknown tag may become an `UnknownVariant`.
+    `tagged` maps each tag to its classes, tried in order. `catch_alls` take unknown tags. `fallbacks` are tried in
+    order on the whole value if the tag is missing or unknown, or if the class of the tag rejects the value. If `closed`
+    is set, an unknown tag may become an `UnknownVariant`.
     """
 
     tag_field: str | None = None
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 else:
 
     class _Form:
-        """Builds the run-time form of `Form[...]`; each part is one type or a union of several."""
+        """Builds the run-time type of `Form[...]`; each part is one type or a union of types."""
 
         parts: tuple[str, ...] = ()
         closed = False
@@ -94,7 +94,7 @@ else:
 
 
 def spec_of(kind: Any) -> UnionSpec | None:
-    """Find the union that a run-time type stands for."""
+    """Return the spec of a union type; None for other types."""
     if isinstance(kind, _UnionStandIn):
         return kind.spec
     if get_origin(kind) is Annotated:
@@ -103,7 +103,7 @@ def spec_of(kind: Any) -> UnionSpec | None:
 
 
 def candidates(spec: UnionSpec, value: Any) -> tuple[Any, ...]:
-    """List the types that `value` may be read as, in the order in which they are tried."""
+    """List the types to try for `value`, in order."""
     if isinstance(value, dict) and spec.tag_field is not None:
         tag = value.get(spec.tag_field)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(tag, str):
@@ -113,7 +113,7 @@ def candidates(spec: UnionSpec, value: Any) -> tuple[Any, ...]:
 
 
 class _UnionStandIn(StandIn):
-    """The class that msgspec sees where a union needs the hook."""
+    """Metaclass of the stand-in of a union that only the hook can read."""
 
     spec: UnionSpec
 
@@ -130,15 +130,15 @@ if TYPE_CHECKING:
         def __init_subclass__(cls, *, _root: bool) -> None: ...
 
 else:
-    # Private, and here on every Python that msgspec runs on, as msgspec imports it, too. The public
-    # `types.GenericAlias` does not do: evaluating annotations takes it apart, and fails for a union of one.
+    # Private, but present wherever msgspec runs, as msgspec imports it as well. The public `types.GenericAlias` does
+    # not work: evaluating annotations takes it apart and fails for a union of one type.
     _Alias = vars(typing)["_GenericAlias"]
 
 
 class NativePart(_Alias, _root=True):
-    """The part of a union that msgspec decodes in one pass: a union to whoever looks into types.
+    """The part of a union that msgspec decodes in one pass; to type introspection it is a union.
 
-    Other than those of `typing`, it says which classes to call instead.
+    Other than a union of `typing`, it names the classes to call when it is called itself.
     """
 
     def __init__(self, kinds: tuple[Any, ...], spec: UnionSpec) -> None:
@@ -153,7 +153,7 @@ class NativePart(_Alias, _root=True):
 
 
 def _refuse_call(spec: UnionSpec) -> NoReturn:
-    """Raise what a union raises that is called as if it were a class: its name, and the classes to call instead."""
+    """Raise the error of a union that is called like a class: it names the union and the classes to call instead."""
     classes = ", ".join(dict.fromkeys(map(_shown, _variants(spec))))
     package = __name__.removesuffix("_types.unions")  # with the dot; a vendored copy has another name
     modules = [vars(m) for name, m in sys.modules.items() if name.startswith(package)]
@@ -162,13 +162,13 @@ def _refuse_call(spec: UnionSpec) -> NoReturn:
 
 
 def _variants(spec: UnionSpec) -> Iterator[Any]:
-    """List the classes of a union, those of unions in it included."""
+    """List the classes of a union, including those of nested unions."""
     tagged = (kind for kinds in spec.tagged.values() for kind in kinds)
     for kind in (*tagged, *spec.catch_alls, *spec.fallbacks):
         inner = spec_of(kind)
         if inner is not None:
             yield from _variants(inner)
-        elif kind is not Any:  # free JSON has no class
+        elif kind is not Any:  # any JSON has no class
             yield kind
 
 
@@ -203,13 +203,13 @@ def _form(known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any,
 
 
 def _native(spec: UnionSpec) -> tuple[Any, ...]:
-    """Find the part of a union that msgspec can decode in one pass and never takes for another.
+    """Return the variants that msgspec can decode in one pass and never confuses with another.
 
     A value that this part rejects may still be valid: the slow path knows the whole union.
     """
     fallbacks = spec.fallbacks
     if not spec.tagged and not spec.catch_alls:
-        # The first type of an untagged union is the one that is tried first anyway.
+        # The first type of an untagged union is tried first anyway.
         first = fallbacks[0]
         return (first,) if Any not in fallbacks and (get_origin(first) is list or _is_plain(first)) else ()
     if fallbacks:
@@ -217,7 +217,7 @@ def _native(spec: UnionSpec) -> tuple[Any, ...]:
         guarded = len(fallbacks) == 1 and getattr(only, "__untagged_by__", None) == spec.tag_field
         return (only,) if guarded else ()
     single = [k[0] for k in spec.tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
-    # Of a lone Struct msgspec takes the tag as optional.
+    # msgspec makes the tag of a lone Struct optional.
     return tuple(single) if len(single) > 1 else ()
 
 

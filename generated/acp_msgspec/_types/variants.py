@@ -1,4 +1,4 @@
-"""Variants that this release of the schema does not define: kept whole and written back."""
+"""Variants that this release of the schema does not define: kept as a whole and written back."""
 
 from typing import Any, ClassVar, cast, dataclass_transform
 
@@ -10,7 +10,7 @@ from .naming import wire_name
 
 
 class UnknownVariant:
-    """A value of a closed union whose tag this release does not know, kept because `unknown="keep"` was asked for.
+    """A value of a closed union with an unknown tag, kept because of `unknown="keep"`.
 
     `tag_field` is the JSON key of the tag, `tag` its value, `data` the whole object as plain JSON values, tag included.
     """
@@ -31,7 +31,7 @@ class UnknownVariant:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let every protocol of pickle have it; the oldest know no slots."""
+        """Support all protocols of pickle; the oldest ones do not know slots."""
         return self.__class__, (self.tag_field, self.tag, self.data)
 
     def __repr__(self) -> str:
@@ -40,11 +40,11 @@ class UnknownVariant:
 
 
 class Shape(Struct, frozen=True):
-    """What a catch-all class stands for.
+    """The role of a catch-all class in its union.
 
-    `other_of` is the JSON key of the tag where the class catches unknown tags, and `known` are the tags that it never
-    stands for. `tag_field` and `tag` give a fixed tag of an enclosing union. `reserved` are JSON keys that belong to
-    its sister classes and never count as extra.
+    `other_of` is the JSON key of the tag if the class catches unknown tags; `known` are the tags of the other variants,
+    which it rejects. `tag_field` and `tag` are a fixed tag of its own. `reserved` are JSON keys of the other variants
+    that never count as extra.
     """
 
     other_of: str | None = None
@@ -56,7 +56,7 @@ class Shape(Struct, frozen=True):
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class _Declared:
-    """Gives type checkers the keyword constructor of the classes below."""
+    """Shows type checkers the keyword constructor of the classes below."""
 
 
 class _CatchAllType(StandIn):
@@ -68,9 +68,9 @@ class _CatchAllType(StandIn):
 
 
 class CatchAll(_Declared, metaclass=_CatchAllType):
-    """Base of the objects that keep the keys which the schema does not declare.
+    """Base of objects that keep keys which the schema does not declare.
 
-    Declared keys are attributes; all others stay in `extra` as plain JSON values and are written back.
+    Declared keys are attributes. All others are kept in `extra` as plain JSON values and written back.
 
     The class arguments are those of `Shape`.
     """
@@ -89,7 +89,7 @@ class CatchAll(_Declared, metaclass=_CatchAllType):
         tag: str | None = None,
         reserved: tuple[str, ...] = (),
     ) -> None:
-        """Record what the class stands for."""
+        """Record the role of the class."""
         cls.__shape__ = Shape(other_of, frozenset(known), tag_field, tag, frozenset(reserved))
 
     def __init__(self, /, **values: Any) -> None:
@@ -118,12 +118,12 @@ class CatchAll(_Declared, metaclass=_CatchAllType):
 
 
 class Declared:
-    """One declared field of a `CatchAll`: its JSON key and how its default is made and written."""
+    """One declared field of a `CatchAll`: its JSON key, how its default is made, and whether it is written."""
 
     __slots__ = ("default", "factory", "required", "wire", "written")
 
     def __init__(self, name: str, value: Any) -> None:
-        """Read the right-hand side of a field declaration."""
+        """Evaluate the right-hand side of a field declaration."""
         self.required = value is msgspec.NODEFAULT
         self.wire = wire_name(name)
         self.default: Any = value
@@ -134,13 +134,13 @@ class Declared:
             self.default, self.factory = spec.default, spec.default_factory
             self.required = self.default is msgspec.NODEFAULT and self.factory is msgspec.NODEFAULT
             self.factory = None if self.factory is msgspec.NODEFAULT else self.factory
-        elif value == [] or value == {}:  # as in a Struct, an empty literal stands for a fresh one
+        elif value == [] or value == {}:  # as in a Struct, an empty literal means a new one for each object
             self.factory = list if value == [] else dict
-        # As msgspec does it: only these factories count as a default that may be left out.
+        # As in msgspec: an unchanged default is left out only if its factory is one of these.
         self.written = self.factory is not None and self.factory not in (list, dict, set)
 
     def make(self) -> Any:
-        """Make the default."""
+        """Return the default."""
         return self.factory() if self.factory is not None else self.default
 
 
@@ -160,7 +160,7 @@ def declared(cls: type[CatchAll]) -> dict[str, Declared]:
 
 
 def enc_hook(value: Any) -> Any:
-    """Give msgspec the plain form of the classes above."""
+    """Return the plain form of the classes above, for msgspec's encoder."""
     if isinstance(value, CatchAll):
         return _plain(value)
     if isinstance(value, UnknownVariant):

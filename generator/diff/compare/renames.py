@@ -1,19 +1,19 @@
-"""Renames: a definition that is gone and one that is new are one and the same when nothing else tells them apart.
+"""Renames: a removed definition and an added one that differ in nothing but the name.
 
-The evidence is the shape and the places of use. A definition of three parts or more is known by its shape alone, a
-smaller one only together with a place that uses it. Where several have one shape, the places of use must tell them
-apart, all of them; else none is called a rename, for a guess would be worse than an addition and a removal.
+The evidence is the shape and the places of use. The shape alone is enough for a definition of three parts or more; a
+smaller one also needs a common place of use. Where several definitions have the same shape, their places of use must
+all differ. Otherwise nothing is reported as a rename: a wrong guess is worse than an addition and a removal.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from generator.diff.index import Index, declaring, names_in, variant_key
-from generator.diff.shapes import Shape, Shapes, weight
+from generator.diff.compare.index import Index, declaring_key, names_in, variant_key
+from generator.diff.compare.shapes import Shape, Shapes, weight
 from generator.model import Alias, CatchAll, Definition, Named, Struct, Type, Union
 
-ENOUGH = 3
-"""The parts of a definition that is known by its shape alone."""
+MIN_PARTS = 3
+"""The number of parts from which the shape alone is enough evidence."""
 
 IN_OVERRIDES = "named in the overrides"
 STANDS_FOR = "same shape, and the old name stands for it"
@@ -24,8 +24,8 @@ Uses = frozenset[tuple[str, str]]
 def find_renames(old: Index, new: Index, kept: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Find the renamed definitions: the new name and the evidence for each old name.
 
-    `kept` are names that live on beside the new ones. Classes that were made for a renamed definition are renamed along
-    with it, and have no evidence of their own.
+    `kept` are names that stay as deprecated aliases. Classes that were made for a renamed definition are renamed along
+    with it and have no evidence of their own.
     """
     names: dict[str, str] = {}
     evidence: dict[str, str] = {}
@@ -33,11 +33,11 @@ def find_renames(old: Index, new: Index, kept: Mapping[str, str]) -> tuple[dict[
     known.update({before: (after, STANDS_FOR) for before, after in _aliased(old, new)})
     for before, (after, why) in sorted(known.items()):
         is_free = before not in new.by_name or why == STANDS_FOR
-        if before in old.own and is_free and after in new.own and after not in old.by_name:
+        if before in old.keyed and is_free and after in new.keyed and after not in old.by_name:
             names[before], evidence[before] = after, why
             names.update(_followers(old, new, before, after))
     while True:
-        # Each round knows the renames of the one before: what refers to a renamed definition has a new shape, too.
+        # Each round uses the renames of the previous one: they change the shapes of the definitions that refer to them.
         found = _round(old, new, names)
         if not found:
             return names, evidence
@@ -48,30 +48,30 @@ def find_renames(old: Index, new: Index, kept: Mapping[str, str]) -> tuple[dict[
 
 
 def _aliased(old: Index, new: Index) -> list[tuple[str, str]]:
-    """Find the definitions that moved to a new name of the same shape and left the old one as an alias of it."""
+    """Find the definitions whose old name is an alias now, of a new definition with the same shape."""
     found: list[tuple[str, str]] = []
-    for name in sorted(old.own.keys() & new.own.keys()):
-        had, has = old.own[name], new.own[name]
+    for name in sorted(old.keyed.keys() & new.keyed.keys()):
+        had, has = old.keyed[name], new.keyed[name]
         if isinstance(has, Alias) and isinstance(has.kind, Named) and not isinstance(had, Alias):
-            target = new.own.get(has.kind.name)
+            target = new.keyed.get(has.kind.name)
             if target is not None and Shapes(old, {}).of(had) == Shapes(new, {}).of(target):
                 found.append((name, target.name))
     return found
 
 
 def _round(old: Index, new: Index, names: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    gone = [n for n in old.own if n not in new.by_name and n not in names]
-    come = [n for n in new.own if n not in old.by_name and n not in names.values()]
+    removed = [n for n in old.keyed if n not in new.by_name and n not in names]
+    added = [n for n in new.keyed if n not in old.by_name and n not in names.values()]
     groups: dict[Shape, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for name in gone:
-        groups[Shapes(old, names).of(old.own[name])][0].append(name)
-    for name in come:
-        groups[Shapes(new, {}).of(new.own[name])][1].append(name)
+    for name in removed:
+        groups[Shapes(old, names).of(old.keyed[name])][0].append(name)
+    for name in added:
+        groups[Shapes(new, {}).of(new.keyed[name])][1].append(name)
     used_old, used_new = uses(old, names), uses(new, {})
     found: dict[tuple[str, str], str] = {}
     for olds, news in groups.values():
         for before in olds:
-            match = _match(before, olds, news, used_old, used_new, weight(old.own[before]))
+            match = _match(before, olds, news, used_old, used_new, weight(old.keyed[before]))
             if match is not None:
                 found[before, match[0]] = match[1]
     return found
@@ -80,12 +80,12 @@ def _round(old: Index, new: Index, names: Mapping[str, str]) -> dict[tuple[str, 
 def _match(
     before: str, olds: list[str], news: list[str], used_old: dict[str, Uses], used_new: dict[str, Uses], parts: int
 ) -> tuple[str, str] | None:
-    """Find the one new name of a definition among those of its shape, and the evidence."""
+    """Find the new name of a definition among those of its shape, and the evidence."""
     places = used_old.get(before, frozenset())
     if len(olds) == len(news) == 1:
         if places & used_new.get(news[0], frozenset()):
             return news[0], "same shape, used where the old one was"
-        return (news[0], f"same shape of {parts} parts") if parts >= ENOUGH else None
+        return (news[0], f"same shape of {parts} parts") if parts >= MIN_PARTS else None
     twins = [n for n in news if places and used_new.get(n) == places]
     rivals = [n for n in olds if used_old.get(n) == places]
     if len(twins) == len(rivals) == 1:
@@ -94,7 +94,7 @@ def _match(
 
 
 def uses(index: Index, names: Mapping[str, str]) -> dict[str, Uses]:
-    """List the places that use each definition: the definition they lie in, and the key, tag or position there."""
+    """List the places that use each definition: the definition that contains the place, and the key or tag there."""
     out: dict[str, set[tuple[str, str]]] = defaultdict(set)
 
     def note(kind: Type, owner: str, slot: str) -> None:
@@ -105,11 +105,11 @@ def uses(index: Index, names: Mapping[str, str]) -> dict[str, Uses]:
         return variant_key(index, name)[0]
 
     for definition in index.module.definitions:
-        owner = declaring(definition.pointer)
+        owner = declaring_key(definition.pointer)
         match definition:
             case Struct(fields=fields) | CatchAll(fields=fields):
                 for entry in fields:
-                    note(entry.kind, declaring(entry.pointer), entry.wire)
+                    note(entry.kind, declaring_key(entry.pointer), entry.wire)
                 if isinstance(definition, Struct) and definition.base is not None:
                     note(Named(definition.base), owner, tag_of(definition.name))
             case Alias(kind=kind):
@@ -130,7 +130,7 @@ def uses(index: Index, names: Mapping[str, str]) -> dict[str, Uses]:
 
 
 def _followers(old: Index, new: Index, before: str, after: str) -> dict[str, str]:
-    """Pair the classes that were made for a renamed definition; equal shapes make the walk run in parallel."""
+    """Pair the classes that were made for a renamed definition; equal shapes list them in the same order."""
     pairs: dict[str, str] = {}
     waiting: list[tuple[Definition, Definition]] = [(old.by_name[before], new.by_name[after])]
     while waiting:
@@ -154,4 +154,4 @@ def _made_for(definition: Definition, index: Index) -> list[str]:
             kinds = [*map(Named, names), *others, *fallbacks]
         case _:
             kinds = []
-    return [n for k in kinds for n in names_in(k) if n in index.by_name and n not in index.own]
+    return [n for k in kinds for n in names_in(k) if n in index.by_name and n not in index.keyed]

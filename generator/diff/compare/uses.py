@@ -1,16 +1,16 @@
-"""Where a definition is used: the places that refer to it, and the methods that carry it."""
+"""Where a definition is used: the places that refer to it, and the methods whose messages carry it."""
 
 from collections import defaultdict
 
-from generator.diff.index import Index, declaring, names_in
+from generator.diff.compare.index import Index, declaring_key, names_in
 from generator.model import Alias, CatchAll, Struct, Type, Union
 
 
 class Uses:
-    """The places of one module by what they use."""
+    """The places of one module, by the definition that they use."""
 
     def __init__(self, index: Index) -> None:
-        """Walk all definitions and methods once."""
+        """Collect the uses of all definitions and methods."""
         self._places: dict[str, set[str]] = defaultdict(set)
         self._users: dict[str, set[str]] = defaultdict(set)
         self._methods: dict[str, set[str]] = defaultdict(set)
@@ -20,8 +20,8 @@ class Uses:
                 case Struct(fields=fields) | CatchAll(fields=fields):
                     for entry in fields:
                         self._note(entry.kind, name, f"{name}.{entry.name}")
-                        source = declaring(entry.pointer)
-                        if source not in (name, declaring(definition.pointer)):
+                        source = declaring_key(entry.pointer)
+                        if source not in (name, declaring_key(definition.pointer)):
                             self._add(source, name, name)
                     if isinstance(definition, Struct) and definition.base is not None:
                         self._add(definition.base, name, name)
@@ -46,11 +46,11 @@ class Uses:
         self._users[name].add(user)
 
     def places(self, name: str) -> set[str]:
-        """List what refers to a definition: attributes, unions, aliases, subclasses and flattened classes."""
+        """List the attributes, unions, aliases, subclasses and flattened classes that refer to a definition."""
         return self._places.get(name, set())
 
     def methods(self, name: str) -> set[str]:
-        """List the methods whose messages may carry a definition, however deep."""
+        """List the methods whose messages may contain a definition at any depth."""
         seen = {name}
         waiting = [name]
         found: set[str] = set()

@@ -1,9 +1,9 @@
-"""Differences between two type expressions, by what a reader would take and a writer could send."""
+"""Differences between two type expressions, by which values a reader accepts and a writer may send."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generator.diff.index import NULL, Index, renamed_type, type_text
+from generator.diff.compare.index import NULL, Index, renamed_type, type_text
 from generator.lower.kinds import RANGES
 from generator.model import (
     Advised,
@@ -24,14 +24,14 @@ ANY = Plain("Any")
 TEXT = Plain("str")
 LOWER_IS_LAXER = frozenset({"minimum", "min_items", "min_length"})
 HIGHER_IS_LAXER = frozenset({"maximum"})
-NO_ADVICE = "none"
+NO_LIMIT = "none"
 
-Advice = tuple[tuple[str, str | int | float], ...]
+Constraints = tuple[tuple[str, str | int | float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One difference: its rule, where in the type it lies ("each item of "), and the words for both sides."""
+class TypeDifference:
+    """One difference: its rule, both sides in words, and its position inside the type ("each item of ")."""
 
     rule: str
     old: str
@@ -40,33 +40,33 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """Compares types of two modules; `names` gives the new names of classes that were renamed."""
+class TypeComparison:
+    """Compares types of two modules; `names` maps renamed classes to their new names."""
 
     old: Index
     new: Index
     names: Mapping[str, str]
 
     def same(self, old: Type, new: Type) -> bool:
-        """Say whether two types are one, renamed classes aside; a class may go by its old name still."""
+        """Return whether two types are the same after renames; a renamed class may still appear under its old name."""
         return new in (old, renamed_type(old, self.names))
 
-    def differences(self, old: Type, new: Type) -> list[Difference]:
-        """List what differs, outermost first; a type that became another one altogether is one difference."""
+    def differences(self, old: Type, new: Type) -> list[TypeDifference]:
+        """List the differences, outermost first; unrelated types are one difference."""
         if self.same(old, new):
             return []
         olds, news = self._cancelled(_options(old), _options(new))
         if olds or news:
-            # Only now look into aliases: one that both sides name is compared where it is defined.
+            # Aliases are resolved only now: an alias on both sides is compared as a definition of its own.
             olds, news = self._cancelled(
                 [o for k in olds for o in _expanded(k, self.old)], [o for k in news for o in _expanded(k, self.new)]
             )
-        found: list[Difference] = []
+        found: list[TypeDifference] = []
         if NULL in olds and _expanded(old, self.old) != [NULL]:
-            found.append(Difference("null.refused", type_text(old), type_text(new)))
+            found.append(TypeDifference("null.refused", type_text(old), type_text(new)))
             olds.remove(NULL)
         if NULL in news and _expanded(new, self.new) != [NULL]:
-            found.append(Difference("null.allowed", type_text(old), type_text(new)))
+            found.append(TypeDifference("null.allowed", type_text(old), type_text(new)))
             news.remove(NULL)
         match olds, news:
             case [], []:
@@ -74,20 +74,20 @@ class Kinds:
             case [one], [other]:
                 found += self._pair(one, other)
             case [], _:
-                found.append(Difference("type.widened", type_text(old), " | ".join(map(type_text, news))))
+                found.append(TypeDifference("type.widened", type_text(old), " | ".join(map(type_text, news))))
             case _, []:
-                found.append(Difference("type.narrowed", " | ".join(map(type_text, olds)), type_text(new)))
+                found.append(TypeDifference("type.narrowed", " | ".join(map(type_text, olds)), type_text(new)))
             case _:
-                found.append(Difference("type.changed", type_text(old), type_text(new)))
+                found.append(TypeDifference("type.changed", type_text(old), type_text(new)))
         found = [d for d in found if d.rule != "type.respelt"]
         if not found:
-            return [Difference("type.respelt", type_text(old), type_text(new))]
+            return [TypeDifference("type.respelt", type_text(old), type_text(new))]
         if any(d.rule == "type.changed" for d in found):
-            return [Difference("type.changed", type_text(old), type_text(new))]
+            return [TypeDifference("type.changed", type_text(old), type_text(new))]
         return found
 
     def _cancelled(self, olds: list[Type], news: list[Type]) -> tuple[list[Type], list[Type]]:
-        """Take away what stands on both sides."""
+        """Remove the options that both sides have."""
         rest = list(news)
         left: list[Type] = []
         for old in olds:
@@ -98,59 +98,59 @@ class Kinds:
                 rest.remove(twin)
         return left, rest
 
-    def _pair(self, old: Type, new: Type) -> list[Difference]:
-        """Compare what is left on both sides; neither is an alias, null or a choice."""
+    def _pair(self, old: Type, new: Type) -> list[TypeDifference]:
+        """Compare the one option left on each side; neither is an alias, null or a union."""
         match old, new:
             case (Advised(), _) | (_, Advised()):
-                inner_old, had = _unadvised(old)
-                inner_new, has = _unadvised(new)
-                return [*advice_differences(had, has), *self.differences(inner_old, inner_new)]
+                inner_old, had = _split_constraints(old)
+                inner_new, has = _split_constraints(new)
+                return [*constraint_differences(had, has), *self.differences(inner_old, inner_new)]
             case Integer(), Integer():
                 return _range_differences(old, new)
             case ListOf(item=had, skips=skipped), ListOf(item=has, skips=skips):
                 found = [replace(d, where=f"each item of {d.where}") for d in self.differences(had, has)]
                 if skipped != skips:
                     rule = "items.skipped" if skips else "items.kept"
-                    found.append(Difference(rule, type_text(old), type_text(new)))
+                    found.append(TypeDifference(rule, type_text(old), type_text(new)))
                 return found
             case MapOf(item=had), MapOf(item=has):
                 return [replace(d, where=f"each value of {d.where}") for d in self.differences(had, has)]
             case Named(name=name), Plain(name="str") if isinstance(self.old.by_name.get(name), Identifier):
-                return [Difference("newtype.dropped", type_text(old), type_text(new))]
+                return [TypeDifference("newtype.dropped", type_text(old), type_text(new))]
             case Plain(name="str"), Named(name=name) if isinstance(self.new.by_name.get(name), Identifier):
-                return [Difference("newtype.added", type_text(old), type_text(new))]
+                return [TypeDifference("newtype.added", type_text(old), type_text(new))]
             case _, Plain(name="Any") if is_plain(old, self.old):
-                return [Difference("type.widened", type_text(old), "any JSON value")]
+                return [TypeDifference("type.widened", type_text(old), "any JSON value")]
             case Plain(name="Any"), _ if is_plain(new, self.new):
-                return [Difference("type.narrowed", f"anything but {type_text(new)}", type_text(new))]
+                return [TypeDifference("type.narrowed", f"anything but {type_text(new)}", type_text(new))]
             case _:
-                return [Difference("type.changed", type_text(old), type_text(new))]
+                return [TypeDifference("type.changed", type_text(old), type_text(new))]
 
 
 def is_plain(kind: Type, index: Index) -> bool:
-    """Say whether a type reads as plain JSON values, so that free JSON in its place gives the same ones."""
+    """Return whether a type decodes to plain JSON values, the same ones that `Any` would give."""
     named = [index.by_name.get(p.name) for p in parts(kind) if isinstance(p, Named)]
     return all(isinstance(d, Identifier) or (isinstance(d, Alias) and is_plain(d.kind, index)) for d in named)
 
 
 def bounds_of(kind: Integer) -> tuple[int, int]:
-    """Give the least and the greatest value of an integer type."""
+    """Return the least and the greatest value of an integer type."""
     low, high = RANGES[kind.format]
     return (low if kind.low is None else kind.low, high if kind.high is None else kind.high)
 
 
-def advice_differences(had: Advice, has: Advice) -> list[Difference]:
-    """Compare two pieces of advice, limit by limit."""
+def constraint_differences(had: Constraints, has: Constraints) -> list[TypeDifference]:
+    """Compare two sets of sender constraints, one by one."""
     before, after = dict(had), dict(has)
-    found: list[Difference] = []
+    found: list[TypeDifference] = []
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new:
-            found.append(Difference(_advice_rule(key, old, new), _limit(key, old), _limit(key, new)))
+            found.append(TypeDifference(_constraint_rule(key, old, new), _limit(key, old), _limit(key, new)))
     return found
 
 
-def _advice_rule(key: str, old: str | float | None, new: str | float | None) -> str:
+def _constraint_rule(key: str, old: str | float | None, new: str | float | None) -> str:
     if old is None:
         return "advice.stricter"
     if new is None:
@@ -165,23 +165,23 @@ def _advice_rule(key: str, old: str | float | None, new: str | float | None) -> 
 
 
 def _limit(key: str, value: str | float | None) -> str:
-    return NO_ADVICE if value is None else f"{key.replace('_', ' ')} {value}"
+    return NO_LIMIT if value is None else f"{key.replace('_', ' ')} {value}"
 
 
-def _range_differences(old: Integer, new: Integer) -> list[Difference]:
+def _range_differences(old: Integer, new: Integer) -> list[TypeDifference]:
     (low_old, high_old), (low_new, high_new) = bounds_of(old), bounds_of(new)
     if (low_old, high_old) == (low_new, high_new):
         return []
     rule = "range.widened" if low_new <= low_old and high_new >= high_old else "range.narrowed"
-    return [Difference(rule, f"{low_old} to {high_old}", f"{low_new} to {high_new}")]
+    return [TypeDifference(rule, f"{low_old} to {high_old}", f"{low_new} to {high_new}")]
 
 
-def _unadvised(kind: Type) -> tuple[Type, Advice]:
+def _split_constraints(kind: Type) -> tuple[Type, Constraints]:
     return (kind.inner, kind.advice) if isinstance(kind, Advised) else (kind, ())
 
 
 def _options(kind: Type) -> list[Type]:
-    """List the alternatives of a type, null as one of them."""
+    """List the options of a type; null is one of them."""
     match kind:
         case Nullable(inner=inner):
             return [*_options(inner), NULL]
@@ -192,7 +192,7 @@ def _options(kind: Type) -> list[Type]:
 
 
 def _expanded(kind: Type, index: Index) -> list[Type]:
-    """List the alternatives of a type, those of aliases among them."""
+    """List the options of a type, with aliases replaced by their own options."""
     target = index.resolved(kind)
     options = _options(target)
     return options if options == [target] else [o for option in options for o in _expanded(option, index)]

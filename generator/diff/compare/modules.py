@@ -1,34 +1,34 @@
-"""The comparison of two modules, step by step: renames, definitions, methods, and what nobody has spoken of yet."""
+"""The comparison of two modules, step by step: renames, definitions, methods, and every name not reported yet."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from generator.diff.change import Change, Place
-from generator.diff.definitions import compare_definitions
-from generator.diff.index import Index
-from generator.diff.methods import GROUP, compare_methods
-from generator.diff.pair import Pair
-from generator.diff.renames import find_renames
-from generator.diff.rules import EFFECTS
-from generator.diff.uses import Uses
+from generator.diff.compare.change import Change, Place
+from generator.diff.compare.definitions import compare_definitions
+from generator.diff.compare.index import Index
+from generator.diff.compare.methods import GROUP, compare_methods
+from generator.diff.compare.pair import ModulePair
+from generator.diff.compare.renames import find_renames
+from generator.diff.compare.rules import EFFECTS
+from generator.diff.compare.uses import Uses
 from generator.model import Module
 
 Former = tuple[dict[str, str], dict[str, str]]
-"""The former names that live on in either module, and what they are called now."""
+"""The deprecated names of the old and of the new module, each with the current name."""
 
 
 def compare_modules(old: Module, new: Module, label: str, former: Former, *, has_meta: bool) -> list[Change]:
-    """List the changes between two modules, the gravest first."""
+    """List the changes between two modules, the most severe first."""
     before, after = Index(old), Index(new)
     kept = former[1]
     names, evidence = find_renames(before, after, kept)
-    pair = Pair(before, after, names, kept, has_meta)
+    pair = ModulePair(before, after, names, kept, has_meta)
     for one, why in evidence.items():
-        _renamed(pair, one, names[one], why)
+        _log_renamed(pair, one, names[one], why)
     _compare_all(pair)
     compare_methods(pair)
-    _former(pair, former)
-    _rest(pair)
+    _compare_former_names(pair, former)
+    _log_remaining(pair)
     uses_before, uses_after = Uses(before), Uses(after)
     return in_order(
         _with_uses(c, uses_after if c.owner in after.by_name else uses_before) for c in pair.log.changes(label)
@@ -36,7 +36,7 @@ def compare_modules(old: Module, new: Module, label: str, former: Former, *, has
 
 
 def in_order(changes: Iterable[Change]) -> list[Change]:
-    """Sort changes of one module: the gravest first, then by name; methods come after types."""
+    """Sort changes of one module: the most severe first, then by name; methods come after types."""
 
     def key(change: Change) -> tuple[object, ...]:
         place = (change.old_pointer or "", change.new_pointer or "")
@@ -52,9 +52,9 @@ def _with_uses(change: Change, uses: Uses) -> Change:
     return replace(change, used_in=tuple(sorted(places)), methods=tuple(sorted(uses.methods(change.owner))))
 
 
-def _renamed(pair: Pair, before: str, after: str, evidence: str) -> None:
-    """Log a renamed definition together with what bears a name made of its own."""
-    old, new = pair.old.own[before], pair.new.own[after]
+def _log_renamed(pair: ModulePair, before: str, after: str, evidence: str) -> None:
+    """Log a renamed definition together with the classes whose names derive from its name."""
+    old, new = pair.old.keyed[before], pair.new.keyed[after]
     follow = [(o, pair.names[o]) for o in pair.old.derived(before) if o in pair.names]
     envelopes = (pair.old.envelopes.get(before), pair.new.envelopes.get(after))
     if envelopes[0] is not None and envelopes[1] is not None:
@@ -77,8 +77,8 @@ def _renamed(pair: Pair, before: str, after: str, evidence: str) -> None:
     )
 
 
-def _compare_all(pair: Pair) -> None:
-    """Compare the definitions of one name, renames included, and the classes that unions put together."""
+def _compare_all(pair: ModulePair) -> None:
+    """Compare definitions of the same name, renamed definitions, and the variants that unions pair up."""
     names = [d.name for d in pair.old.module.definitions]
     pair.pending += [(n, pair.name(n)) for n in sorted(names) if pair.name(n) in pair.new.by_name]
     seen: set[tuple[str, str]] = set()
@@ -90,8 +90,8 @@ def _compare_all(pair: Pair) -> None:
             compare_definitions(pair, old, new)
 
 
-def _former(pair: Pair, former: Former) -> None:
-    """Compare the former names that live on; one that was a name of its own until now has been spoken of."""
+def _compare_former_names(pair: ModulePair, former: Former) -> None:
+    """Compare the deprecated names; a name that is deprecated since this version is reported with its rename."""
     had, has = former
     for name in sorted(had.keys() - has.keys() - pair.new.by_name.keys()):
         place = Place(had[name], pair.old.pointer(had[name]), None)
@@ -101,17 +101,17 @@ def _former(pair: Pair, former: Former) -> None:
         pair.log.add("former.added", place, "", f"{name} = {has[name]}", name=name, old=name, new=has[name])
 
 
-def _rest(pair: Pair) -> None:
-    """Log every name that came or went and is part of no other change; definitions with a key of their own first."""
-    for name in sorted(pair.old.by_name, key=lambda n: (n not in pair.old.own, n)):
-        if name in pair.gone(name) and name not in pair.log.mentioned:
+def _log_remaining(pair: ModulePair) -> None:
+    """Log every added or removed name that no other change mentions; definitions with a key of their own first."""
+    for name in sorted(pair.old.by_name, key=lambda n: (n not in pair.old.keyed, n)):
+        if name in pair.removed(name) and name not in pair.log.mentioned:
             place = Place(name, pair.old.by_name[name].pointer, None)
-            also = tuple(n for n in pair.gone(name) if n != name)
+            also = tuple(n for n in pair.removed(name) if n != name)
             pair.log.add("definition.removed", place, pair.old.declared(name), "", also=also)
-    for name in sorted(pair.new.by_name, key=lambda n: (n not in pair.new.own, n)):
-        if name in pair.come(name) and name not in pair.log.mentioned:
+    for name in sorted(pair.new.by_name, key=lambda n: (n not in pair.new.keyed, n)):
+        if name in pair.added(name) and name not in pair.log.mentioned:
             place = Place(name, None, pair.new.by_name[name].pointer)
-            also = tuple(n for n in pair.come(name) if n != name)
+            also = tuple(n for n in pair.added(name) if n != name)
             pair.log.add("definition.added", place, "", pair.new.declared(name), also=also)
     envelopes_old = {e.name: e.pointer for e in pair.old.module.envelopes}
     envelopes_new = {e.name: e.pointer for e in pair.new.module.envelopes}

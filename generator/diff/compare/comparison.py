@@ -1,12 +1,12 @@
-"""The report of a comparison: its changes, what they ask of the next version, and the figures that all formats show."""
+"""The result of a comparison: its changes, the version that they require, and the figures that all formats show."""
 
 from collections import Counter
 from dataclasses import dataclass
 
-from generator.diff.change import Change, Place
-from generator.diff.inputs import Half
-from generator.diff.modules import compare_modules
-from generator.diff.rules import EFFECTS, RULES, VERSIONS, Effect, Version
+from generator.diff.compare.change import Change, Place
+from generator.diff.compare.modules import compare_modules
+from generator.diff.compare.rules import EFFECTS, RULES, VERSIONS, Effect, Version
+from generator.diff.inputs import Input
 from generator.errors import GeneratorError
 from generator.model import Module
 from generator.source import LABELS
@@ -17,7 +17,7 @@ STATUS = {Version.NONE: 0, Version.PATCH: 3, Version.MINOR: 3, Version.MAJOR: 4}
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was compared, label by label in a fixed order, and every change."""
+    """What was compared, label by label in a fixed order, and all changes."""
 
     old: str
     new: str
@@ -26,7 +26,7 @@ class Comparison:
 
     @property
     def version(self) -> Version:
-        """The greatest release that any change asks for."""
+        """The greatest release that any change requires."""
         return min((c.rule.version for c in self.changes), key=VERSIONS.index, default=Version.NONE)
 
     @property
@@ -45,34 +45,34 @@ class Comparison:
                 return "nothing that users see has changed"
             case Version.MAJOR:
                 verb = "breaks" if len(found) == 1 else "break"
-                return f"{counted(len(found), 'change')} {verb} readers or writers ({where})"
+                return f"{count_of(len(found), 'change')} {verb} readers or writers ({where})"
             case Version.MINOR:
-                return f"{counted(len(found), 'change')} can be seen, none breaks readers or writers ({where})"
+                return f"{count_of(len(found), 'change')} can be seen, none breaks readers or writers ({where})"
             case Version.PATCH:
-                return f"{counted(len(found), 'change')}, none of which users notice ({where})"
+                return f"{count_of(len(found), 'change')}, none of which users notice ({where})"
 
     def of(self, label: str) -> list[Change]:
         """List the changes of one label."""
         return [c for c in self.changes if c.label == label]
 
     def count(self, side: str, effect: Effect) -> int:
-        """Count the changes of a class for `reader` or `writer`."""
+        """Count the changes with an effect on `reader` or `writer`."""
         return sum((c.rule.reader if side == "reader" else c.rule.writer) is effect for c in self.changes)
 
 
-def counted(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """Write a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def severities(changes: list[Change]) -> list[tuple[Effect, list[Change]]]:
-    """Group changes by the graver of their classes, the gravest first."""
+    """Group changes by severity, the most severe first."""
     groups = ((effect, [c for c in changes if c.rule.severity is effect]) for effect in EFFECTS)
     return [(effect, found) for effect, found in groups if found]
 
 
-def compare(old: Half, new: Half) -> Comparison:
-    """Compare two sides: two files as they are, folders label by label, a file with a folder's module of its label."""
+def compare(old: Input, new: Input) -> Comparison:
+    """Compare two inputs: two files with each other, folders label by label, a file with the same label of a folder."""
     changes: list[Change] = []
     labels: list[str] = []
     for label, before, after in _pairs(old, new):
@@ -88,7 +88,7 @@ def compare(old: Half, new: Half) -> Comparison:
     return Comparison(old.shown, new.shown, tuple(labels), tuple(changes))
 
 
-def _pairs(old: Half, new: Half) -> list[tuple[str, Module | None, Module | None]]:
+def _pairs(old: Input, new: Input) -> list[tuple[str, Module | None, Module | None]]:
     if old.is_single and new.is_single:
         (before,), (after,) = old.modules.values(), new.modules.values()
         label = before.label if before.label == after.label else f"{before.label} -> {after.label}"
@@ -107,7 +107,7 @@ def _pairs(old: Half, new: Half) -> list[tuple[str, Module | None, Module | None
 
 
 def _module(kind: str, label: str, module: Module) -> Change:
-    text = f"{counted(len(module.definitions), 'type')}, {counted(len(module.methods), 'method')}"
+    text = f"{count_of(len(module.definitions), 'type')}, {count_of(len(module.methods), 'method')}"
     is_new = kind == "module.added"
     place = Place(label, None if is_new else "", "" if is_new else None)
     rule = RULES[kind]

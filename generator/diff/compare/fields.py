@@ -1,36 +1,37 @@
 """Differences between the fields of two classes."""
 
-from generator.diff.change import Place
-from generator.diff.index import Index, field_text, names_in, type_text
-from generator.diff.kinds import TEXT, Difference
-from generator.diff.pair import Pair
-from generator.emit.text import quoted
-from generator.model import Default, Field, Identifier, Leniency, Named, Presence, Type
+from generator.diff.compare.change import Place
+from generator.diff.compare.expressions import TEXT, TypeDifference
+from generator.diff.compare.index import Index, field_text, names_in, type_text
+from generator.diff.compare.pair import ModulePair
+from generator.emit.text import quoted, value_text
+from generator.model import Field, Identifier, Leniency, Named, Presence, Type
+from generator.values import Value
 
 ABSENT = {Presence.OPTION: "None", Presence.PATCH: "UNSET"}
-FORGIVES = {
+REPLACED = {
     Leniency.NONE: "nothing",
     Leniency.ON_NULL: "null",
     Leniency.ON_ERROR: "null and values that do not fit",
 }
-LENIENT = tuple(FORGIVES)
+BY_LENIENCY = tuple(REPLACED)
 PROPERTIES = "/properties/"
 
 
-def compare_fields(pair: Pair, owner: str, olds: tuple[Field, ...], news: tuple[Field, ...]) -> None:
-    """Compare the fields of one class, by their keys; `owner` is its new name."""
+def compare_fields(pair: ModulePair, owner: str, olds: tuple[Field, ...], news: tuple[Field, ...]) -> None:
+    """Compare the fields of one class; `owner` is the new name of the class."""
     matched = _matched(pair, olds, news)
     for old, new in matched:
         _names(pair, owner, old, new)
         retyped = _type(pair, owner, old, new)
         _presence(pair, owner, old, new, retyped=retyped)
         if old.leniency is not new.leniency:
-            wider = LENIENT.index(new.leniency) > LENIENT.index(old.leniency)
+            wider = BY_LENIENCY.index(new.leniency) > BY_LENIENCY.index(old.leniency)
             rule = "lenient.added" if wider else "lenient.dropped"
-            _log(pair, rule, owner, old, new, old=FORGIVES[old.leniency], new=FORGIVES[new.leniency])
+            _log(pair, rule, owner, old, new, old=REPLACED[old.leniency], new=REPLACED[new.leniency])
     for old in olds:
         if all(old is not o for o, _ in matched):
-            inline = pair.gone(*(n for n in names_in(old.kind) if n not in pair.old.own))
+            inline = pair.removed(*(n for n in names_in(old.kind) if n not in pair.old.keyed))
             place = Place(owner, old.pointer, None, old.name)
             pair.log.add("field.removed", place, field_text(old), "", also=inline)
     for new in news:
@@ -39,8 +40,8 @@ def compare_fields(pair: Pair, owner: str, olds: tuple[Field, ...], news: tuple[
     _order(pair, owner, matched, news)
 
 
-def _order(pair: Pair, owner: str, matched: list[tuple[Field, Field]], news: tuple[Field, ...]) -> None:
-    """Compare the order of the fields that one place declares: that of a flattened payload is the payload's own."""
+def _order(pair: ModulePair, owner: str, matched: list[tuple[Field, Field]], news: tuple[Field, ...]) -> None:
+    """Compare the order of fields that one definition declares; a flattened payload keeps its own order."""
     by_place: dict[tuple[str, str], list[tuple[Field, Field]]] = {}
     for old, new in matched:
         if PROPERTIES in old.pointer and PROPERTIES in new.pointer:
@@ -54,15 +55,15 @@ def _order(pair: Pair, owner: str, matched: list[tuple[Field, Field]], news: tup
 
 
 def _log(
-    pair: Pair, rule: str, owner: str, one: Field, other: Field, *, also: tuple[str, ...] = (), **words: str
+    pair: ModulePair, rule: str, owner: str, one: Field, other: Field, *, also: tuple[str, ...] = (), **words: str
 ) -> None:
     place = Place(owner, one.pointer, other.pointer, other.name)
     pair.log.add(rule, place, field_text(one), field_text(other), also=also, **words)
 
 
-def _added(pair: Pair, owner: str, new: Field) -> None:
+def _added(pair: ModulePair, owner: str, new: Field) -> None:
     place = Place(owner, None, new.pointer, new.name)
-    inline = pair.come(*(n for n in names_in(new.kind) if n not in pair.new.own))
+    inline = pair.added(*(n for n in names_in(new.kind) if n not in pair.new.keyed))
     if new.presence is not Presence.REQUIRED:
         pair.log.add("field.added_optional", place, "", field_text(new), also=inline)
     elif new.constant is None:
@@ -71,8 +72,8 @@ def _added(pair: Pair, owner: str, new: Field) -> None:
         pair.log.add("field.added_constant", place, "", field_text(new), new=quoted(new.constant))
 
 
-def _matched(pair: Pair, olds: tuple[Field, ...], news: tuple[Field, ...]) -> list[tuple[Field, Field]]:
-    """Pair the fields: by key, by Python name, and what is left by type and position."""
+def _matched(pair: ModulePair, olds: tuple[Field, ...], news: tuple[Field, ...]) -> list[tuple[Field, Field]]:
+    """Pair the fields: by key, then by Python name, then by type and position."""
     by_wire = {n.wire: n for n in news}
     found = [(o, by_wire[o.wire]) for o in olds if o.wire in by_wire]
     left_old, left_new = _left(olds, news, found)
@@ -84,7 +85,7 @@ def _matched(pair: Pair, olds: tuple[Field, ...], news: tuple[Field, ...]) -> li
 def _left(
     olds: tuple[Field, ...], news: tuple[Field, ...], found: list[tuple[Field, Field]]
 ) -> tuple[list[Field], list[Field]]:
-    """List the fields that have no partner."""
+    """List the fields that are not paired yet."""
     return (
         [o for o in olds if all(o is not f for f, _ in found)],
         [n for n in news if all(n is not f for _, f in found)],
@@ -92,9 +93,9 @@ def _left(
 
 
 def _same_place(
-    pair: Pair, olds: tuple[Field, ...], news: tuple[Field, ...], known: list[tuple[Field, Field]]
+    pair: ModulePair, olds: tuple[Field, ...], news: tuple[Field, ...], known: list[tuple[Field, Field]]
 ) -> list[tuple[Field, Field]]:
-    """Pair the rest: fields of one type between the same neighbours, where there is but one of each."""
+    """Pair the remaining fields that have the same type and neighbours, where only one pair does."""
     shapes_old, shapes_new = pair.shapes
     partner: dict[str | None, str] = {o.wire: n.wire for o, n in known}
     left_old, left_new = _left(olds, news, known)
@@ -113,17 +114,17 @@ def _same_place(
 
 
 def _neighbours(entry: Field, fields: tuple[Field, ...], known: set[str]) -> tuple[str | None, str | None]:
-    """Give the keys of the nearest fields before and after that both sides have."""
+    """Return the keys of the nearest fields before and after that both sides have."""
     at = fields.index(entry)
     before = next((f.wire for f in reversed(fields[:at]) if f.wire in known), None)
     after = next((f.wire for f in fields[at + 1 :] if f.wire in known), None)
     return before, after
 
 
-def _names(pair: Pair, owner: str, old: Field, new: Field) -> None:
+def _names(pair: ModulePair, owner: str, old: Field, new: Field) -> None:
     if old.name != new.name:
         words = {"old": old.name, "new": new.name}
-        # A class that was made for this field is called after it.
+        # A class made for an inline schema is named after its field, so it is renamed along with it.
         follow = tuple(f"{o} -> {n}" for o, n in _inline(pair, old.kind, new.kind))
         pair.log.mentioned.update(name for both in _inline(pair, old.kind, new.kind) for name in both)
         place = Place(owner, old.pointer, new.pointer, new.name)
@@ -134,14 +135,16 @@ def _names(pair: Pair, owner: str, old: Field, new: Field) -> None:
         _log(pair, "field.wire_name", owner, old, new, old=quoted(old.wire), new=quoted(new.wire))
 
 
-def _inline(pair: Pair, old: Type, new: Type) -> list[tuple[str, str]]:
+def _inline(pair: ModulePair, old: Type, new: Type) -> list[tuple[str, str]]:
     both = zip(names_in(old), names_in(new), strict=False)
     return [
-        (o, n) for o, n in both if o != n and o not in pair.old.own and n not in pair.new.own and o not in pair.names
+        (o, n)
+        for o, n in both
+        if o != n and o not in pair.old.keyed and n not in pair.new.keyed and o not in pair.names
     ]
 
 
-def _presence(pair: Pair, owner: str, old: Field, new: Field, *, retyped: bool) -> None:
+def _presence(pair: ModulePair, owner: str, old: Field, new: Field, *, retyped: bool) -> None:
     before, after = old.presence, new.presence
     if before is Presence.REQUIRED or after is Presence.REQUIRED:
         if after is not before:
@@ -153,7 +156,7 @@ def _presence(pair: Pair, owner: str, old: Field, new: Field, *, retyped: bool) 
         return
     had, has = _absent(old, pair.default(old.default)), _absent(new, new.default)
     if had != has:
-        # A field of another type has another default as a matter of course.
+        # A field of a new type needs a new default, so `type.changed` covers it.
         if not retyped:
             _log(pair, "default.changed", owner, old, new, old=_absent(old, old.default), new=has)
     elif before is not after:
@@ -161,19 +164,14 @@ def _presence(pair: Pair, owner: str, old: Field, new: Field, *, retyped: bool) 
         _log(pair, rule, owner, old, new)
 
 
-def _absent(entry: Field, default: Default | None) -> str:
-    """Write what an absent field reads as."""
-    if default is None:
-        return ABSENT.get(entry.presence, "None")
-    empty = {"list": "[]", "dict": "{}"}
-    if default.fresh and not default.expression.startswith("lambda"):
-        return empty.get(default.expression, f"{default.expression}()")
-    return default.expression.removeprefix("lambda: ")
+def _absent(entry: Field, default: Value | None) -> str:
+    """Write the value that an absent field decodes to."""
+    return ABSENT.get(entry.presence, "None") if default is None else value_text(default)
 
 
-def _type(pair: Pair, owner: str, old: Field, new: Field) -> bool:
-    """Compare the types; say whether the field became something else altogether."""
-    # What goes from required to optional takes null as well, and the other way round: that is one change.
+def _type(pair: ModulePair, owner: str, old: Field, new: Field) -> bool:
+    """Compare the types; return whether the field got an unrelated type."""
+    # A field that becomes optional accepts null, too, and the reverse: that is one change.
     implied = ""
     if old.presence is Presence.REQUIRED and new.presence in ABSENT:
         implied = "null.allowed"
@@ -183,26 +181,26 @@ def _type(pair: Pair, owner: str, old: Field, new: Field) -> bool:
     for difference in found:
         if difference.rule != implied or difference.where:
             words = {"old": difference.old, "new": difference.new, "where": difference.where}
-            inline = (*pair.gone(*names_in(old.kind)), *pair.come(*names_in(new.kind)))
-            derived = tuple(n for n in inline if n not in pair.old.own and n not in pair.new.own)
+            inline = (*pair.removed(*names_in(old.kind)), *pair.added(*names_in(new.kind)))
+            derived = tuple(n for n in inline if n not in pair.old.keyed and n not in pair.new.keyed)
             _log(pair, difference.rule, owner, old, new, also=derived, **words)
     return any(d.rule == "type.changed" for d in found)
 
 
-def _differences(pair: Pair, old: Field, new: Field) -> list[Difference]:
-    """Compare the types of two fields, those that hold one text alone among them."""
+def _differences(pair: ModulePair, old: Field, new: Field) -> list[TypeDifference]:
+    """Compare the types of two fields; a field with a constant has a type of one value."""
     had, has = old.constant, new.constant
     if had is None and has is None:
-        return pair.kinds.differences(old.kind, new.kind)
+        return pair.types.differences(old.kind, new.kind)
     if had == has:
         return []
     if had is not None and has is not None:
-        return [Difference("constant.changed", quoted(had), quoted(has))]
+        return [TypeDifference("constant.changed", quoted(had), quoted(has))]
     if has is None and _is_text(pair.new, new):
-        return [Difference("type.widened", quoted(had or ""), "any other text")]
+        return [TypeDifference("type.widened", quoted(had or ""), "any other text")]
     if had is None and _is_text(pair.old, old):
-        return [Difference("type.narrowed", f"any text but {quoted(has or '')}", quoted(has or ""))]
-    return [Difference("type.changed", _shown(old), _shown(new))]
+        return [TypeDifference("type.narrowed", f"any text but {quoted(has or '')}", quoted(has or ""))]
+    return [TypeDifference("type.changed", _shown(old), _shown(new))]
 
 
 def _shown(entry: Field) -> str:
@@ -210,7 +208,7 @@ def _shown(entry: Field) -> str:
 
 
 def _is_text(index: Index, entry: Field) -> bool:
-    """Say whether a field holds any text at all."""
+    """Return whether a field accepts any text."""
     if isinstance(entry.kind, Named):
         return isinstance(index.by_name.get(entry.kind.name), Identifier)
     return entry.kind == TEXT

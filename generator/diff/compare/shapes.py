@@ -1,12 +1,13 @@
-"""The shape of a definition: all that its messages depend on, and none of the names that Python gives to it.
+"""The shape of a definition: everything that affects its messages, without Python names.
 
-Two definitions of equal shape read and write the same messages.
+Two definitions with the same shape read and write the same messages.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from generator.diff.index import Index, is_own, renamed_default, variant_key
+from generator.diff.compare.index import Index, has_own_key, variant_key
+from generator.emit.text import value_text
 from generator.model import (
     Advised,
     Alias,
@@ -26,26 +27,27 @@ from generator.model import (
     Type,
     Union,
 )
+from generator.values import renamed
 
 Shape = tuple[Any, ...]
 META = "_meta"
 
 
 class Shapes:
-    """Gives shapes in one module; `names` are the new names of classes that were renamed."""
+    """Makes the shapes of one module; `names` maps renamed classes to their new names."""
 
     def __init__(self, index: Index, names: Mapping[str, str]) -> None:
-        """Take the module and what is known of renames so far."""
+        """Take the module and the renames found so far."""
         self.index = index
         self.names = names
 
     def of(self, definition: Definition, within: tuple[str, ...] = ()) -> Shape:
-        """Give the shape of a definition; `within` are those that are being looked at, which refer to themselves."""
+        """Return the shape of a definition; `within` are the definitions around it, to which it may refer back."""
         within = (*within, definition.name)
         match definition:
             case Struct(tag=tag, base=base):
-                # The tag of a payload with a key of its own is the business of the union that uses it.
-                shown = None if is_own(definition) or tag is None else (tag.field, tag.value)
+                # The tag of a payload with a key of its own belongs to the shape of its union.
+                shown = None if has_own_key(definition) or tag is None else (tag.field, tag.value)
                 parent = None if base is None else self.kind(Named(base), within)
                 return ("object", shown, parent, self._fields(definition.fields, within))
             case CatchAll(fields=fields, known=known, tag=tag):
@@ -70,13 +72,15 @@ class Shapes:
                 return ("union", definition.tag_field, tagged, len(definition.others), rest)
 
     def field(self, entry: Field, within: tuple[str, ...] = ()) -> Shape:
-        """Give the shape of a field, its names left out."""
-        default = renamed_default(entry.default, {**self.names, **{name: f"self {i}" for i, name in enumerate(within)}})
+        """Return the shape of a field, without its names."""
+        names = {**self.names, **{name: f"self {i}" for i, name in enumerate(within)}}
+        # As text, because `False`, `0` and `0.0` are equal in Python.
+        default = None if entry.default is None else value_text(renamed(entry.default, names))
         return (
             self.kind(entry.kind, within),
             entry.presence.name,
             entry.leniency.value,
-            None if default is None else (default.expression, default.fresh),
+            default,
             entry.constant,
         )
 
@@ -84,13 +88,13 @@ class Shapes:
         return tuple(sorted(((f.wire, *self.field(f, within)) for f in fields), key=repr))
 
     def kind(self, kind: Type, within: tuple[str, ...] = ()) -> Shape:
-        """Give the shape of a type; a class that was made for this one place counts by its own shape."""
+        """Return the shape of a type; a class without a key of its own is replaced by its shape."""
         match kind:
             case Named(name=name) if name in within:
                 return ("self", within.index(name))
             case Named(name=name):
                 target = self.index.by_name.get(name)
-                if target is None or is_own(target):
+                if target is None or has_own_key(target):
                     return ("named", self.names.get(name, name))
                 return self.of(target, within)
             case Plain(name=name):
@@ -110,7 +114,7 @@ class Shapes:
 
 
 def weight(definition: Definition) -> int:
-    """Count the parts by which a definition may be known; what many an object has does not count."""
+    """Count the parts of a definition that count as evidence; `_meta` does not, since most objects have it."""
     match definition:
         case Struct(fields=fields) | CatchAll(fields=fields):
             return sum(f.wire != META for f in fields)

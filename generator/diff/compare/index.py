@@ -1,8 +1,6 @@
-"""A lowered module, made ready for questions: what a name stands for, what refers to it, how its code reads."""
+"""A lowered module, indexed by name: what each name is, which classes were derived from it, and its code."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from generator.docs import Docs
 from generator.emit.text import Writer, quoted
@@ -13,7 +11,6 @@ from generator.model import (
     Alias,
     CatchAll,
     Choice,
-    Default,
     Definition,
     Field,
     Integer,
@@ -31,26 +28,26 @@ from generator.model import (
 from generator.source import Source
 
 NULL = Plain("None")
-_PROSELESS = Docs(Source("", "", "", {}, None, "", commit=None, pinned=False), {})
+_NO_DOCS = Docs(Source("", "", "", {}, None, "", commit=None, pinned=False), {})
 
 
 class Index:
-    """One module by its names."""
+    """The definitions of one module by name; `keyed` are those with a key of their own in `$defs`."""
 
     def __init__(self, module: Module) -> None:
         """Index the definitions."""
         self.module = module
         self.by_name: dict[str, Definition] = {d.name: d for d in module.definitions}
-        self.own: dict[str, Definition] = {d.name: d for d in module.definitions if is_own(d)}
+        self.keyed: dict[str, Definition] = {d.name: d for d in module.definitions if has_own_key(d)}
         self.envelopes: dict[str, str] = {e.params: e.name for e in module.envelopes if e.params is not None}
 
     def pointer(self, name: str) -> str:
-        """Give the place of a class; a union of whole messages has a key, but no definition here."""
+        """Return the JSON pointer of a class; a routing union has one, although it is not among the definitions."""
         definition = self.by_name.get(name)
         return child("", "$defs", name) if definition is None else definition.pointer
 
     def fields(self, name: str) -> tuple[Field, ...]:
-        """List the fields of a class, those of its base included."""
+        """List the fields of a class, including those of its base."""
         match self.by_name.get(name):
             case Struct(fields=fields, base=base):
                 return (*(self.fields(base) if base is not None else ()), *fields)
@@ -60,30 +57,30 @@ class Index:
                 return ()
 
     def resolved(self, kind: Type) -> Type:
-        """Look through aliases."""
+        """Resolve aliases."""
         if isinstance(kind, Named):
             target = self.by_name.get(kind.name)
             return self.resolved(target.kind) if isinstance(target, Alias) else kind
         return kind
 
     def derived(self, *roots: str) -> tuple[str, ...]:
-        """List the classes that have no key of their own and were made for `roots`, which are not listed themselves."""
+        """List the classes without a key of their own that were made for `roots`; the roots are not listed."""
         found: dict[str, None] = {}
         waiting = list(roots)
         while waiting:
             definition = self.by_name.get(waiting.pop(0))
             for name in () if definition is None else references(definition):
-                if name in self.by_name and name not in self.own and name not in found and name not in roots:
+                if name in self.by_name and name not in self.keyed and name not in found and name not in roots:
                     found[name] = None
                     waiting.append(name)
         return tuple(sorted(found))
 
     def declared(self, name: str) -> str:
-        """Write a definition as the emitted module does, without its prose."""
+        """Write a definition as the emitted module does, without docstrings."""
         definition = self.by_name.get(name)
         if definition is None:
             return name
-        view = Viewer(_PROSELESS).view(definition)
+        view = Viewer(_NO_DOCS).view(definition)
         if isinstance(view, ClassView):
             lines = [f"class {view.name}({view.head}):", *(f"    {f.line}" for f in view.fields)]
             if view.unknown is not None:
@@ -92,19 +89,19 @@ class Index:
         return view.line
 
 
-def is_own(definition: Definition) -> bool:
-    """Say whether a definition has a key of its own, and was not made for a variant or an inline schema."""
+def has_own_key(definition: Definition) -> bool:
+    """Return whether a definition has a key in `$defs`; classes of variants and inline schemas have none."""
     return definition.pointer == child("", "$defs", definition.name)
 
 
-def declaring(pointer: str) -> str:
-    """Give the key of the definition that a place lies in."""
+def declaring_key(pointer: str) -> str:
+    """Return the key of the definition that contains a pointer."""
     tokens = pointer.split("/")
     return tokens[2].replace("~1", "/").replace("~0", "~") if len(tokens) > 2 else ""
 
 
 def references(definition: Definition) -> Iterator[str]:
-    """List the names that a definition is made of, each as often as it occurs."""
+    """List the names that a definition refers to, each as often as it does."""
     match definition:
         case Struct(fields=fields, base=base):
             yield from [base] if base is not None else []
@@ -120,7 +117,7 @@ def references(definition: Definition) -> Iterator[str]:
 
 
 def variant_key(index: Index, name: str) -> tuple[str, ...]:
-    """Give what tells a variant from its sisters: its tag, then the constants of the unions inside it."""
+    """Return what distinguishes a variant in its union: its tag, then the constants of the unions inside it."""
     definition = index.by_name.get(name)
     if not isinstance(definition, Struct | CatchAll):
         return ("",)
@@ -145,7 +142,7 @@ def field_text(entry: Field) -> str:
 
 
 def renamed_type(kind: Type, names: Mapping[str, str]) -> Type:
-    """Put new names for old ones into a type expression."""
+    """Replace old names by new ones in a type expression."""
     match kind:
         case Named(name=name):
             return Named(names.get(name, name))
@@ -163,21 +160,8 @@ def renamed_type(kind: Type, names: Mapping[str, str]) -> Type:
             return Choice(tuple(renamed_type(o, names) for o in options))
 
 
-def renamed_default(default: Default | None, names: Mapping[str, str]) -> Default | None:
-    """Put new names for old ones into a default's expression."""
-    if default is None:
-        return None
-
-    # A text in quotes is matched first and left alone: it may hold any word.
-    def new_name(match: re.Match[str]) -> str:
-        return names.get(match[0], match[0])
-
-    text = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?<![\w.])[A-Za-z_]\w*", new_name, default.expression)
-    return replace(default, expression=text)
-
-
-def listing(definition: Definition) -> str:
-    """Say in two or three words what a definition became."""
+def described(definition: Definition) -> str:
+    """Return the kind of a definition in two or three words."""
     match definition:
         case Struct():
             return "an object"

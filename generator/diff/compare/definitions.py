@@ -1,16 +1,16 @@
-"""Differences between two definitions of one name, or of an old and a new one."""
+"""Differences between two definitions that have the same name, or of which one was renamed to the other."""
 
-from generator.diff.change import Place
-from generator.diff.fields import compare_fields
-from generator.diff.index import listing
-from generator.diff.pair import Pair
-from generator.diff.unions import compare_unions
+from generator.diff.compare.change import Place
+from generator.diff.compare.fields import compare_fields
+from generator.diff.compare.index import described
+from generator.diff.compare.pair import ModulePair
+from generator.diff.compare.unions import compare_unions
 from generator.emit.text import quoted
 from generator.model import Alias, CatchAll, Definition, Enumeration, Identifier, Member, Named, Struct, Union
 
 
-def compare_definitions(pair: Pair, old: Definition, new: Definition) -> None:
-    """Compare two definitions; what they refer to is compared where it is defined."""
+def compare_definitions(pair: ModulePair, old: Definition, new: Definition) -> None:
+    """Compare two definitions; the definitions that they refer to are compared on their own."""
     match old, new:
         case Struct() | CatchAll(), Struct() | CatchAll():
             _objects(pair, old, new)
@@ -19,45 +19,45 @@ def compare_definitions(pair: Pair, old: Definition, new: Definition) -> None:
         case Union(), Union():
             compare_unions(pair, old, new)
         case Alias(), Alias():
-            for found in pair.kinds.differences(old.kind, new.kind):
+            for found in pair.types.differences(old.kind, new.kind):
                 _log(pair, found.rule, old, new, old=found.old, new=found.new, where=found.where)
         case Identifier(), Identifier():
             pass
         case Identifier() | Alias(), Identifier() | Alias():
             _newtype(pair, old, new)
         case _:
-            _log(pair, "definition.kind", old, new, old=listing(old), new=listing(new))
+            _log(pair, "definition.kind", old, new, old=described(old), new=described(new))
 
 
-def _log(pair: Pair, rule: str, one: Definition, other: Definition, **words: str) -> None:
-    also = (*pair.gone(*pair.old.derived(one.name)), *pair.come(*pair.new.derived(other.name)))
+def _log(pair: ModulePair, rule: str, one: Definition, other: Definition, **words: str) -> None:
+    also = (*pair.removed(*pair.old.derived(one.name)), *pair.added(*pair.new.derived(other.name)))
     place = Place(other.name, one.pointer, other.pointer)
     pair.log.add(rule, place, pair.old.declared(one.name), pair.new.declared(other.name), also=also, **words)
 
 
-def _newtype(pair: Pair, old: Identifier | Alias, new: Identifier | Alias) -> None:
+def _newtype(pair: ModulePair, old: Identifier | Alias, new: Identifier | Alias) -> None:
     kinds = [Named(d.name) if isinstance(d, Identifier) else d.kind for d in (old, new)]
-    found = pair.kinds.differences(kinds[0], kinds[1])
+    found = pair.types.differences(kinds[0], kinds[1])
     if any(d.rule == "type.changed" for d in found):
-        _log(pair, "definition.kind", old, new, old=listing(old), new=listing(new))
+        _log(pair, "definition.kind", old, new, old=described(old), new=described(new))
         return
     for difference in found:
         words = {"old": difference.old, "new": difference.new}
         if difference.rule.startswith("newtype."):
-            words = {"old": listing(old), "new": listing(new)}
+            words = {"old": described(old), "new": described(new)}
         _log(pair, difference.rule, old, new, **words)
 
 
-def _objects(pair: Pair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
+def _objects(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
     if isinstance(old, CatchAll) is not isinstance(new, CatchAll):
         _log(pair, "object.opened" if isinstance(new, CatchAll) else "object.closed", old, new)
-    # A variant that is another class now has said so, bases included.
+    # Where a variant is another class now, its union reports the new class with its bases.
     if pair.name(old.name) == new.name:
         _base(pair, old, new)
     compare_fields(pair, new.name, pair.old.fields(old.name), pair.new.fields(new.name))
 
 
-def _base(pair: Pair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
+def _base(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
     had = old.base if isinstance(old, Struct) else None
     has = new.base if isinstance(new, Struct) else None
     if had is not None and pair.name(had) != has:
@@ -66,7 +66,7 @@ def _base(pair: Pair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
         _log(pair, "base.added", old, new, new=has)
 
 
-def _enumerations(pair: Pair, old: Enumeration, new: Enumeration) -> None:
+def _enumerations(pair: ModulePair, old: Enumeration, new: Enumeration) -> None:
     if old.is_int is not new.is_int:
         words = {True: "numbers", False: "texts"}
         _log(pair, "enum.type", old, new, old=words[old.is_int], new=words[new.is_int])
@@ -77,15 +77,15 @@ def _enumerations(pair: Pair, old: Enumeration, new: Enumeration) -> None:
     _members(pair, old, new)
 
 
-def _unknown(pair: Pair, old: Enumeration, new: Enumeration) -> None:
-    # Values that are kept are not read as another one, so an enumeration that opens or closes has said it all.
+def _unknown(pair: ModulePair, old: Enumeration, new: Enumeration) -> None:
+    # An open enumeration keeps unknown values, so `enum.opened` and `enum.closed` already cover the change.
     if old.unknown == new.unknown or old.is_open or new.is_open:
         return
     rule = "unknown.added" if old.unknown is None else "unknown.dropped" if new.unknown is None else "unknown.changed"
     _log(pair, rule, old, new, old=quoted(old.unknown or ""), new=quoted(new.unknown or ""))
 
 
-def _members(pair: Pair, old: Enumeration, new: Enumeration) -> None:
+def _members(pair: ModulePair, old: Enumeration, new: Enumeration) -> None:
     by_value = {m.value: m for m in new.members}
     matched = [(o, by_value[o.value]) for o in old.members if o.value in by_value]
     for before, after in matched:
@@ -112,7 +112,7 @@ def _members(pair: Pair, old: Enumeration, new: Enumeration) -> None:
 
 
 def _value(
-    pair: Pair, rule: str, new: Enumeration, before: Member | None, after: Member | None, /, **words: str
+    pair: ModulePair, rule: str, new: Enumeration, before: Member | None, after: Member | None, /, **words: str
 ) -> None:
     shown = after or before
     place = Place(

@@ -1,4 +1,4 @@
-"""The table of rules: every kind of change, and what it means to readers and to writers of messages.
+"""The table of rules: every kind of change, and its effect on readers and on writers of messages.
 
 The table itself is data, in `rules.toml` beside this file.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Effect(StrEnum):
-    """What a change does to those who read, or to those who write; the gravest first."""
+    """The effect of a change on readers or on writers; the most severe first."""
 
     BREAKING = "breaking"
     TIGHTENED = "tightened"
@@ -19,7 +19,7 @@ class Effect(StrEnum):
 
 
 class Version(StrEnum):
-    """The release that a change asks for; the greatest first."""
+    """The release that a change requires; the greatest first."""
 
     MAJOR = "major"
     MINOR = "minor"
@@ -33,7 +33,10 @@ VERSIONS = tuple(Version)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of change: its classes, the sentence that reports it, and why it has these classes."""
+    """One kind of change: its effects, the sentence that reports it, and the reason for the effects.
+
+    `seen` is False where users cannot notice the change.
+    """
 
     kind: str
     reader: Effect
@@ -44,12 +47,12 @@ class Rule:
 
     @property
     def severity(self) -> Effect:
-        """The graver of the two classes."""
+        """The more severe of the two effects."""
         return min(self.reader, self.writer, key=EFFECTS.index)
 
     @property
     def version(self) -> Version:
-        """The release that such a change asks for."""
+        """The release that such a change requires."""
         if self.severity is Effect.BREAKING:
             return Version.MAJOR
         return Version.MINOR if self.seen else Version.PATCH

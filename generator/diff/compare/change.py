@@ -1,20 +1,21 @@
-"""Changes: what was found, and the log that collects it so that no change is reported twice."""
+"""Changes, and the log that collects them and reports each one once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from generator.diff.index import declaring
-from generator.diff.rules import RULES, Rule
+from generator.diff.compare.index import declaring_key
+from generator.diff.compare.rules import RULES, Rule
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change between two modules.
 
-    `owner` is the Python name of the definition that declares what changed, `name` that of the very thing. A pointer is
-    None on the side that lacks the place; `before` and `after` are the code that users see, empty on that side.
-    `used_in` lists places that refer to the owner or repeat the change, `methods` the methods that carry it, `also` the
-    names that come, go or change along with it. `evidence` says what a rename was recognised by.
+    `owner` is the Python name of the definition that declares the changed thing, `name` the Python name of the thing
+    itself. A pointer is None on the side where the thing does not exist; `before` and `after` are the code that users
+    see, empty on that side. `used_in` lists places that refer to the owner or repeat the change, `methods` the methods
+    whose messages carry it, `also` the names that are added, removed or renamed along with it. `evidence` says how a
+    rename was recognised.
     """
 
     rule: Rule
@@ -34,7 +35,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something changed: the class, the attribute in it if it is one, and the JSON pointers of both sides."""
+    """Where something changed: the class, its attribute if only that changed, and the JSON pointers of both sides."""
 
     owner: str
     old: str | None
@@ -43,8 +44,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A change as it was logged, before those that repeat each other are put together."""
+class LoggedChange:
+    """A change as it was logged; several with one `key` become one `Change`."""
 
     rule: str
     place: Place
@@ -56,16 +57,18 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What two entries have in common that report one change of one place."""
+        """What is equal in two logged changes that report the same change."""
         pointers = (self.place.old or "", self.place.new or "")
         return (self.rule, *pointers, self.place.member, self.before, self.after, *self.words.values())
 
 
 @dataclass(slots=True)
 class Log:
-    """Collects entries; `mentioned` are the names whose coming or going is part of one."""
+    """Collects changes; `mentioned` are the names whose addition or removal is part of a logged change."""
 
-    entries: dict[tuple[str, ...], list[Entry]] = field(default_factory=dict[tuple[str, ...], list[Entry]])
+    entries: dict[tuple[str, ...], list[LoggedChange]] = field(
+        default_factory=dict[tuple[str, ...], list[LoggedChange]]
+    )
     mentioned: set[str] = field(default_factory=set[str])
 
     def add(
@@ -79,26 +82,26 @@ class Log:
         evidence: str = "",
         **words: str,
     ) -> None:
-        """Log a change; `words` fill the rule's sentence."""
-        entry = Entry(rule, place, before, after, words, also, evidence)
+        """Log a change; `words` fill the placeholders of the rule's sentence."""
+        entry = LoggedChange(rule, place, before, after, words, also, evidence)
         self.entries.setdefault(entry.key, []).append(entry)
         self.mentioned.update(also)
 
     def changes(self, label: str) -> list[Change]:
-        """Give what was logged, each change once, at the definition that declares it."""
+        """Return each logged change once, at the definition that declares it."""
         return [_merged(label, group) for group in self.entries.values()]
 
 
-def _merged(label: str, group: list[Entry]) -> Change:
+def _merged(label: str, group: list[LoggedChange]) -> Change:
     first = group[0]
     place = first.place
     owners = list(dict.fromkeys(e.place.owner for e in group))
     owner = place.owner
     if len(owners) > 1:
-        # A payload that was flattened into several classes: its own definition tells the change, the others are uses.
-        owner = declaring(place.new or place.old or "") or owner
+        # A payload that was flattened into several classes: its own definition reports the change, they are its uses.
+        owner = declaring_key(place.new or place.old or "") or owner
     name = first.words.get("name") or (f"{owner}.{place.member}" if place.member else owner)
-    # A difference deep in a type says where: "each item of " and then the name.
+    # For a difference inside a type expression, the name is preceded by its position: "each item of ".
     words = {"owner": owner, **first.words, "name": first.words.get("where", "") + name}
     return Change(
         rule=RULES[first.rule],

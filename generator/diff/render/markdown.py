@@ -1,26 +1,26 @@
-"""The report as Markdown, fit for a release note: a section and a table per label."""
+"""The report as Markdown for release notes: a section and a table per label."""
 
 import re
 
-from generator.diff.change import Change
-from generator.diff.plain import excerpts, printable, shortened
-from generator.diff.report import Comparison, severities
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison, severities
+from generator.diff.render.text import excerpts, printable, shortened
 
 SPECIAL = re.compile(r"[\\`*\[\]<>|~&@#$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|:(?=//)")
-"""What means something within a line; an underscore does at the edge of a word, a colon in an address."""
+"""Characters with a meaning inside a line; an underscore only at the edge of a word, a colon only in a URL."""
 
 
 def prose(text: str) -> str:
-    """Write text that Markdown must not take for anything else."""
+    """Escape text so that Markdown shows it as it is."""
     return SPECIAL.sub(r"\\\g<0>", printable(text))
 
 
 def code(text: str) -> str:
-    """Write text as code within a table's cell."""
+    """Write text as code in a table cell."""
     if not text:
         return ""
     shown = printable(text).replace("|", "\\|")
-    # A fence longer than any run of backticks inside holds them all.
+    # The fence must be longer than any run of backticks in the text.
     fence = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     return f"{fence}{pad}{shown}{pad}{fence}"

@@ -1,40 +1,40 @@
 """The report as JSON, for programs.
 
-The document is one object; keys are added in later versions, but never renamed or removed without another `format`:
+The document is one object. Later versions may add keys; renaming or removing one changes the `format`:
 
     format      1
     old, new    what was compared, as it was named
     labels      the modules that were compared, in order
-    version     "major", "minor", "patch" or "none": what the changes ask of the next release
+    version     "major", "minor", "patch" or "none": the next release that the changes require
     why         the reason, one sentence
     status      the exit status: 0, 3 or 4
-    counts      {"reader": {class: number}, "writer": {class: number}} with all four classes
-    changes     a list, by label, then by gravity, then by name; each an object:
+    counts      {"reader": {effect: number}, "writer": {effect: number}} with all four effects
+    changes     a list, by label, then by severity, then by name; each an object:
         kind        the rule, such as "field.removed"
         label       the module
-        owner       the Python name of the definition that declares what changed, or "methods"
-        name        the Python name of what changed
+        owner       the Python name of the definition that declares the changed thing, or "methods"
+        name        the Python name of the changed thing
         reader      "breaking", "tightened", "loosened" or "compatible"
-        writer      the same for those who write
-        severity    the graver of the two
-        version     what this change alone asks of the next release
-        sentence    what changed
-        reason      why the rule has these classes
-        pointers    {"old": JSON pointer or null, "new": JSON pointer or null}, null where the place is missing
-        before      the code that users see, "" where there was none
+        writer      the same for writers
+        severity    the more severe of the two
+        version     the next release that this change alone requires
+        sentence    the change in one sentence
+        reason      the reason for both effects
+        pointers    {"old": JSON pointer or null, "new": JSON pointer or null}, null on the side that lacks it
+        before      the old code as users see it, "" where there is none
         after       the same for the new side
-        used_in     places that refer to the owner, or that repeat the change since they were made of it
-        methods     the methods whose messages may carry the owner
-        also        names that come or go along with it; "Old -> New" for those that follow a rename
-        evidence    what a rename was recognised by, else ""
+        used_in     places that refer to the owner, or repeat the change because they were made from it
+        methods     the methods whose messages may contain the owner
+        also        names that are added or removed along with it; "Old -> New" for those that follow a rename
+        evidence    how a rename was recognised, else ""
 """
 
 import json
 from typing import Any
 
-from generator.diff.change import Change
-from generator.diff.report import Comparison
-from generator.diff.rules import EFFECTS
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison
+from generator.diff.compare.rules import EFFECTS
 
 FORMAT = 1
 

@@ -1,8 +1,8 @@
-"""Differences between the methods of two modules, and between their unions of whole messages."""
+"""Differences between the methods of two modules, and between their routing unions."""
 
-from generator.diff.change import Place
-from generator.diff.index import Index
-from generator.diff.pair import Pair
+from generator.diff.compare.change import Place
+from generator.diff.compare.index import Index
+from generator.diff.compare.pair import ModulePair
 from generator.emit.text import quoted
 from generator.engine import member_name
 from generator.errors import child
@@ -10,45 +10,45 @@ from generator.model import Method
 
 PARTS = ("request", "response", "notification")
 GROUP = "methods"
-"""The group under which methods are reported, which belong to no definition."""
+"""The owner under which methods are reported: no definition declares them."""
 
 
-def compare_methods(pair: Pair) -> None:
-    """Compare the methods by name; one that is gone and one that is new with the same types are one renamed."""
+def compare_methods(pair: ModulePair) -> None:
+    """Compare the methods by name; a removed and an added method with the same types are a rename."""
     olds = {m.name: m for m in pair.old.module.methods}
     news = {m.name: m for m in pair.new.module.methods}
     for name in sorted(olds.keys() & news.keys()):
         _compare(pair, olds[name], news[name])
-    gone = [olds[n] for n in sorted(olds.keys() - news.keys())]
-    come = [news[n] for n in sorted(news.keys() - olds.keys())]
-    keys_old = [_key(old, pair.names) for old in gone]
-    keys_new = [_key(new, {}) for new in come]
+    removed = [olds[n] for n in sorted(olds.keys() - news.keys())]
+    added = [news[n] for n in sorted(news.keys() - olds.keys())]
+    keys_old = [_key(old, pair.names) for old in removed]
+    keys_new = [_key(new, {}) for new in added]
     renamed: set[str] = set()
-    for old, key in zip(gone, keys_old, strict=True):
+    for old, key in zip(removed, keys_old, strict=True):
         if keys_old.count(key) == keys_new.count(key) == 1:
-            new = come[keys_new.index(key)]
+            new = added[keys_new.index(key)]
             renamed |= {old.name, new.name}
             words = {"old": quoted(old.name), "new": quoted(new.name)}
             _log(pair, "method.renamed", old, new, evidence="same types, handled by the same side", **words)
-    for old in (o for o in gone if o.name not in renamed):
+    for old in (o for o in removed if o.name not in renamed):
         _log(pair, "method.removed", old, None, old=quoted(old.name))
-    for new in (n for n in come if n.name not in renamed):
+    for new in (n for n in added if n.name not in renamed):
         _log(pair, "method.added", None, new, new=quoted(new.name))
     _routings(pair)
 
 
 def _key(method: Method, names: dict[str, str]) -> tuple[object, ...]:
-    """Give what a renamed method keeps: who handles it and its types."""
+    """Return what a renamed method keeps: its handlers and its types."""
     types = [getattr(method, part) for part in PARTS]
     return (method.handled_by, *(names.get(t, t) for t in types))
 
 
-def _compare(pair: Pair, old: Method, new: Method) -> None:
+def _compare(pair: ModulePair, old: Method, new: Method) -> None:
     had, has = set(old.handled_by), set(new.handled_by)
     if had != has:
         rule = "handler.added" if had < has else "handler.removed" if has < had else "handler.moved"
         _log(pair, rule, old, new, old=_and(old.handled_by), new=_and(new.handled_by))
-    # Without a meta file the members have names made from the methods', which say nothing of those in the package.
+    # Without a meta file, member names derive from method names and may differ from those in the package.
     if pair.has_meta and member_name(old.key) != member_name(new.key):
         members = (member_name(old.key), member_name(new.key))
         name = f"METHODS[{quoted(new.name)}]"
@@ -67,12 +67,12 @@ def _compare(pair: Pair, old: Method, new: Method) -> None:
 
 
 def _log(
-    pair: Pair, rule: str, before: Method | None, after: Method | None, *, evidence: str = "", **words: str
+    pair: ModulePair, rule: str, before: Method | None, after: Method | None, *, evidence: str = "", **words: str
 ) -> None:
-    gone, come = _envelopes(pair.old, before), _envelopes(pair.new, after)
+    removed, added = _envelopes(pair.old, before), _envelopes(pair.new, after)
     also = (
-        *(n for n in gone if n not in pair.new.module.exports),
-        *(n for n in come if n not in pair.old.module.exports),
+        *(n for n in removed if n not in pair.new.module.exports),
+        *(n for n in added if n not in pair.old.module.exports),
     )
     method = after or before
     place = Place(GROUP, _pointer(pair.old, before), _pointer(pair.new, after))
@@ -105,8 +105,8 @@ def _and(sides: tuple[str, ...]) -> str:
     return " and ".join(sides) or "nobody"
 
 
-def _routings(pair: Pair) -> None:
-    """Compare which unions of whole messages there are; what is in them follows from the methods."""
+def _routings(pair: ModulePair) -> None:
+    """Compare which routing unions exist; their members follow from the methods."""
     olds = {r.name: r for r in pair.old.module.routings}
     news = {r.name: r for r in pair.new.module.routings}
     for name in sorted(olds.keys() - news.keys()):

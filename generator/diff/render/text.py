@@ -1,25 +1,25 @@
-"""The report as text: aligned, without colour, fit for a terminal and for a pipe."""
+"""The report as plain text, for terminals and pipes: aligned, without colour."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from generator.diff.change import Change
-from generator.diff.report import Comparison, counted, severities
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison, count_of, severities
 
 WIDTH = 140
 CONTEXT = 30
-"""How much is shown before the first difference of two long lines."""
+"""The number of characters shown before the first difference of two long lines."""
 LISTED = 6
-"""How many uses are listed by name."""
+"""The number of uses that are listed by name."""
 
 
 def printable(text: str) -> str:
-    """Write what could move the cursor or hide text as an escape."""
+    """Escape characters that could move the cursor or hide text."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def excerpts(before: str, after: str) -> tuple[str, str]:
-    """Give one line for each side: the declaration's first, or where both have one the first that differs."""
+    """Return one line for each side: the first that differs, or the first of a declaration without counterpart."""
     if before == after:
         return "", ""
     if not before or not after:
@@ -37,7 +37,7 @@ def excerpts(before: str, after: str) -> tuple[str, str]:
 def _first(lines: list[str]) -> str:
     if not lines:
         return ""
-    more = f" … {counted(len(lines) - 1, 'line')} more" if len(lines) > 1 else ""
+    more = f" … {count_of(len(lines) - 1, 'line')} more" if len(lines) > 1 else ""
     return f"{printable(lines[0].strip())}{more}"
 
 
@@ -49,12 +49,12 @@ def shortened(names: Iterable[str]) -> str:
     """List a few names and count the others."""
     known = [printable(n) for n in names]
     rest = len(known) - LISTED
-    # To hide a single name behind "1 more" saves nothing.
+    # "and 1 more" is no shorter than the name itself.
     return ", ".join(known) if rest <= 1 else f"{', '.join(known[:LISTED])} and {rest} more"
 
 
 def places(change: Change) -> str:
-    """Write where a change lies: one pointer, or that of each side where they differ."""
+    """Write the pointer of a change, or both pointers where the sides differ."""
     old, new = (None if p is None else f"#{printable(p)}" for p in (change.old_pointer, change.new_pointer))
     if old is None or new is None or old == new:
         return (new or old or "").removesuffix("#")

@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing else: counts, filters, and both sides of every change.
+"""The report as one self-contained HTML page: counts, filters, and both sides of every change.
 
-All text goes through the template engine's escaping. The page's policy allows no script and no style but its own, by
-their digests, so that even a text that slipped through could not run.
+The template engine escapes all text. As a second line of defence, the page's content security policy allows only its
+own script and style, by digest.
 """
 
 import base64
@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from generator.diff.change import Change
-from generator.diff.plain import places, printable
-from generator.diff.report import Comparison, severities
-from generator.diff.rules import EFFECTS, Effect
+from generator.diff.compare.change import Change
+from generator.diff.compare.comparison import Comparison, severities
+from generator.diff.compare.rules import EFFECTS, Effect
+from generator.diff.render.text import places, printable
 from generator.templates import environment
 
 FEW = 12
-"""The number of changes that are all unfolded from the start; of more, only breaking ones are."""
+"""Up to this number of changes, all are unfolded at first; of more, only types with breaking ones."""
 LEGEND = {
     Effect.BREAKING: "code that worked fails, or means something else without a word",
     Effect.TIGHTENED: "a reader refuses or loses what it took before; a writer should keep to more than before",
@@ -30,7 +30,7 @@ LEGEND = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A class of changes and how many there are."""
+    """An effect and the number of changes that have it."""
 
     effect: str
     number: int
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The counts of readers or of writers."""
+    """The counts for readers or for writers."""
 
     side: str
     cells: tuple[Cell, ...]
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of code, and whether the other side has another one in its place."""
+    """A piece of code, and whether it differs from the other side."""
 
     text: str
     differs: bool
@@ -54,7 +54,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The code of one side; without parts there was none."""
+    """The code of one side; without parts there is none."""
 
     css: str
     caption: str
@@ -63,7 +63,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name and a text."""
+    """A name with its text, such as a rule and what it means."""
 
     name: str
     text: str
@@ -105,7 +105,7 @@ class LabelView:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything that the template writes."""
+    """The complete view for the template."""
 
     old: str
     new: str
@@ -158,7 +158,7 @@ def _label(label: str, changes: list[Change], *, is_short: bool) -> LabelView:
 
 
 def _type(owner: str, changes: list[Change], *, is_short: bool) -> TypeView:
-    # What refers to the type is told once; the rest of a change's uses are the classes that repeat it.
+    # Uses of the type are listed once; the other uses of a change are the classes that repeat it.
     shared = [u for u in changes[0].used_in if all(u in c.used_in for c in changes)]
     counts = Counter(c.rule.severity for c in changes)
     return TypeView(
@@ -196,7 +196,7 @@ def _change(change: Change, shared: frozenset[str]) -> ChangeView:
 
 
 def marked(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Cut the code of both sides into what they share and what differs; a side alone is shown without marks."""
+    """Split the code of both sides into equal and different parts; where one side is empty, nothing is marked."""
     olds, news = (re.findall(r"\w+|\s+|[^\w\s]", text) for text in (before, after))
     if not olds or not news:
         return _parts([(before, False)]), _parts([(after, False)])
@@ -209,5 +209,5 @@ def marked(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]
 
 
 def _parts(pieces: list[tuple[str, bool]]) -> tuple[Part, ...]:
-    # A line break is the one control character that code is shown with.
+    # The line break is the only control character that is not escaped.
     return tuple(Part("\n".join(map(printable, text.split("\n"))), differs) for text, differs in pieces if text)

@@ -1,0 +1,1 @@
+"""The formats: one module writes each, from the same comparison."""

@@ -1,0 +1,13 @@
+"""Error codes: those of JSON-RPC 2.0, and those that ACP adds."""
+
+from typing import Final
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+
+AUTHENTICATION_REQUIRED: Final = -32000
+RESOURCE_NOT_FOUND: Final = -32002
+REQUEST_CANCELLED: Final = -32800
