@@ -1,5 +1,6 @@
 """Linters, formatters and type checkers with their defaults, on a project that has a copy."""
 
+import re
 import subprocess
 import sys
 import venv
@@ -8,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.support import ROOT
 from tests.tools.vendor_support import Command, tree
 
 MAIN = '''"""Uses each part of the copy."""
@@ -57,4 +59,16 @@ def test_ruff_and_black_leave_a_copy_alone(project: Path, capsys: pytest.Capture
 def test_type_checkers_find_nothing(project: Path) -> None:
     python = str(project / "env" / "bin" / "python")
     assert _run("pyright", "--pythonpath", python, "src").startswith("0 errors, 0 warnings")
+    assert _run("mypy", "--python-executable", python, "src").startswith("Success")
+
+
+def test_the_documented_lines_keep_tools_out(project: Path) -> None:
+    page = (ROOT / "docs" / "guides" / "vendoring.md").read_text(encoding="utf-8")
+    lines = dict(re.findall(r"^\| \w+ \| `(\[.*?\])` \| `(.*?)` \|$", page, re.MULTILINE))
+    assert list(lines) == ["[tool.ruff]", "[tool.pyright]", "[tool.mypy]", "[tool.coverage.run]"]
+    Path("pyproject.toml").write_text("\n".join(f"{t}\n{line}" for t, line in lines.items()), encoding="utf-8")
+    (project / "src/myproject/_acp/bad.py").write_text("import nowhere\nx: int = ''\n", encoding="utf-8")
+    python = str(project / "env" / "bin" / "python")
+    assert "bad.py" not in _run("ruff", "check", "--select", "ALL", "--exit-zero", "src")
+    assert _run("pyright", "--pythonpath", python).startswith("0 errors")
     assert _run("mypy", "--python-executable", python, "src").startswith("Success")

@@ -32,7 +32,8 @@ def _record() -> Any:
 
 
 def _parts() -> list[str]:
-    return _record()["parts"]
+    parts: list[str] = _record()["parts"]
+    return parts
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -135,11 +136,12 @@ def test_what_cannot_be_chosen(vendor: Command) -> None:
         function(DEST, [], None)
     vendor.done(DEST, "--only", "v1", "--parts", "types")
     text = Path(DEST, "VENDORED.json").read_text(encoding="utf-8")
-    for parts, message in (
+    damaged: tuple[tuple[list[str], str], ...] = (
         ([], f"{DEST}/VENDORED.json: is not a valid record: Expected `array` of length >= 1 - at `$.parts` "),
         (["types", "more"], f"unknown part 'more'; {THERE}"),
-    ):
-        record = {**json.loads(text), "parts": parts}
+    )
+    for names, message in damaged:
+        record = {**json.loads(text), "parts": names}
         Path(DEST, "VENDORED.json").write_text(json.dumps(record), encoding="utf-8")
         assert vendor.refused(DEST)[1].startswith(message)
 
