@@ -31,7 +31,7 @@ Each message is read with the schema of the protocol version that initialize neg
 there is no initialize. If the unstable schema of a version is here, it is used, since it is a superset of the stable
 one; --schema chooses another.
 
-Exit status: 0 if everything was read, 1 if a message does not match its schema or a line is broken, 2 if there is
+Exit status: 0 if all was read, 1 if a message does not match its schema or a line is broken, 2 if there is
 nothing to read (or the log is empty) or nowhere to write.
 """
 _VENDOR = f"""\
