@@ -3,9 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+# All cores; a test that is waiting goes to the worker that has nothing left to do. Goldens are refreshed one by one.
+WORKERS := $(if $(ACP_REFRESH),0,auto)
+PYTEST := $(PY) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
+# What runs side by side prints one after the other, where make can (4.0 and newer).
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# Most tests start programs of ours; what one of them has compiled, the next need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate check lint types drift test minimum pythons versions interop interop-agents wheel bench \
+.PHONY: help setup generate format check lint types pyright mypy drift unit test minimum pythons versions interop interop-agents wheel bench \
 	bench-tolerance bench-connection soak release-check bump bump-ready history docs clean
 
 help: ## Show the targets.
@@ -22,23 +29,39 @@ setup: $(STAMP) ## Make .venv and install the pinned tools.
 generate: $(STAMP) ## Write generated/ from schema/.
 	@$(PY) -m generator generate
 
+format: $(STAMP) ## Format our own code, sort its imports, and fix what the linter can.
+	@$(VENV)/bin/ruff check --quiet --fix .
+	@$(VENV)/bin/ruff format --quiet .
+
 lint: $(STAMP) ## Lint and check the formatting of our own code.
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/ruff format --quiet --check .
 
-types: $(STAMP) ## Type check with pyright strict and mypy --strict.
+types: pyright mypy ## Type check with pyright strict and mypy --strict.
+
+pyright: $(STAMP)
 	@$(VENV)/bin/pyright --warnings
+
+mypy: $(STAMP)
 	@$(VENV)/bin/mypy
 
 drift: $(STAMP) ## Compare generated/ with what the generator writes.
 	@$(PY) -m generator generate --check
 
-check: lint types drift ## Lint, type check and compare.
+check: $(STAMP) ## Lint, type check and compare, side by side: about a minute.
+	@$(MAKE) --no-print-directory --jobs=2 $(SYNC) pyright mypy drift lint
 
-test: check ## Run the checks and all tests.
+unit: $(STAMP) ## Run the quick tests of every area, without browser, network and many processes: under a minute.
+	@HYPOTHESIS_PROFILE=unit $(PYTEST) -m "not slow and not browser and not network"
+
+test: $(STAMP) ## Run the checks and all tests: about four minutes on two cores.
+	@echo "1/3 ruff, pyright, mypy, and generated/ against the generator: about a minute"
+	@$(MAKE) --no-print-directory check
+	@echo "2/3 the tools of the documentation and the SDKs of others: installed once, in about two minutes"
 	@$(PY) docs/build.py --tools-only
 	@$(PY) -m tests.interop.install --soft
-	@$(PY) -m pytest
+	@echo "3/3 all tests, on all cores: about three minutes on two"
+	@$(PYTEST)
 
 minimum: $(STAMP) ## Test the package on the oldest msgspec that it allows.
 	@$(PY) -m tests.tools.versions --minimum
@@ -51,7 +74,7 @@ versions: $(STAMP) ## Do both; no pair of versions is tested twice.
 
 interop: $(STAMP) ## Try our ends against the SDKs of others.
 	@$(PY) -m tests.interop.install
-	@$(PY) -m pytest tests/interop/test_interop.py
+	@$(PYTEST) tests/interop
 
 interop-agents: $(STAMP) ## Try real agents as far as they go without credentials.
 	@PYTHONPATH=generated $(PY) -m tests.interop.agents

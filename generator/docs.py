@@ -1,4 +1,4 @@
-"""Docstrings: our own words from `schema/docs/`, and the schema's own descriptions where it still has them."""
+"""Docstrings: texts from `schema/docs/`, else the descriptions of the schema if it has any."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import GeneratorError, stale
+from generator.jsonutil import is_array, is_object
 from generator.overrides import STABLE_OF
-from generator.source import ROOT, Source, is_array, is_object, read_bytes
+from generator.source import ROOT, Source, read_bytes
 
 FOLDER = "schema/docs"
 SHARED = "shared"
@@ -19,8 +20,8 @@ KEYS = {"doc": str, "fields": dict, "members": dict}
 class Docs:
     """The texts for one schema.
 
-    A file is named after the label it documents; `shared.toml` has texts of fields that mean the same everywhere.
-    Entries of a label's own file that match nothing are refused when the schema is a pinned one.
+    Each file is named after the label that it documents; `shared.toml` has texts of fields that mean the same in every
+    class. For a pinned schema, unused entries of the label's own file are errors.
     """
 
     source: Source
@@ -28,31 +29,31 @@ class Docs:
     _used: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
     _found: int = 0
     missing: list[str] = field(default_factory=list[str])
-    """The places that have no text, in dotted form."""
+    """The places without a text, as dotted names."""
 
     def of_class(self, name: str, pointer: str) -> str | None:
-        """Give the text of a class or alias."""
+        """Return the text of a class or alias."""
         return self._find((name, "doc"), pointer)
 
     def of_field(self, name: str, key: str, pointer: str) -> str | None:
-        """Give the text of a property."""
+        """Return the text of a property."""
         return self._find((name, "fields", key), pointer, shared=("fields", key))
 
     def of_member(self, name: str, value: str | int, pointer: str) -> str | None:
-        """Give the text of an enumeration's value."""
+        """Return the text of an enumeration's value."""
         return self._find((name, "members", str(value)), pointer)
 
     def of_method(self, name: str) -> str | None:
-        """Give the text of a method of the protocol."""
+        """Return the text of a protocol method."""
         return self._find((METHODS, name), "")
 
     @property
     def coverage(self) -> tuple[int, int]:
-        """How many places have a text, of how many."""
+        """The number of places with a text, and of all places."""
         return self._found, self._found + len(self.missing)
 
     def check_used(self) -> None:
-        """Refuse entries of the label's own file that document nothing."""
+        """Refuse unused entries of the label's own file."""
         own = self.files.get(self.source.label, {})
         gone = own.keys() - {path[0] for path in self._used}
         unused = [".".join(path[:1] if path[0] in gone else path) for path in _entries(own) if path not in self._used]
@@ -62,7 +63,7 @@ class Docs:
         found = self._own(path)
         self._used.add(path)
         if found is None and shared is not None:
-            # A property of a flattened variant means what it means in the definition that declares it.
+            # A property of a flattened variant has the text of the definition that declares it.
             declared = (pointer.split("/")[2], *shared) if pointer.startswith("/$defs/") else path
             found = self._own(declared) or _at(self.files.get(SHARED, {}), shared)
         if found is None:
@@ -74,7 +75,7 @@ class Docs:
         return " ".join(str(found).split()) if found is not None else None
 
     def _own(self, path: tuple[str, ...]) -> str | None:
-        """Look a text up in the label's files; the later file wins."""
+        """Look up a text in the label's files; the later file wins."""
         found: str | None = None
         for name in (n for n in self.files if n != SHARED):
             found = _at(self.files[name], path) or found
@@ -114,7 +115,7 @@ def _load(path: Path, shown: str, *, shared: bool) -> dict[str, Any]:
         for key, value in entry.items() if is_object(entry) else [("", None)]:
             if key not in KEYS or not isinstance(value, KEYS[key]):
                 raise GeneratorError(
-                    f"[{name}] has an entry {key!r} that documents nothing",
+                    f"[{name}] has an unknown entry {key!r}",
                     file=shown,
                     hint=f"one of {', '.join(KEYS)}",
                 )

@@ -1,7 +1,7 @@
 """The adapter around datamodel-code-generator: the only module that imports it.
 
-It gives the typed form of a raw schema, the helpers that make Python names, and the formatter. The version is pinned
-exactly, since each of its releases may change any of the three.
+It provides the typed form of a raw schema, the helpers that make Python names, and the formatter. The version is pinned
+exactly, since any release may change one of the three.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 from datamodel_code_generator.format import CodeFormatter, Formatter, PythonVersion
 
-# Upstream documents this module as the home of the name, but leaves it out of the module's `__all__`.
+# Upstream documents that the name is imported from this module, but its `__all__` lacks it.
 from datamodel_code_generator.parser.jsonschema import (  # type: ignore[attr-defined]
     JsonSchemaObject,  # pyright: ignore[reportPrivateImportUsage]
 )
@@ -18,7 +18,7 @@ from datamodel_code_generator.reference import EnumFieldNameResolver, FieldNameR
 
 from generator.errors import GeneratorError
 
-__all__ = ["SchemaObject", "camel", "field_name", "format_code", "member_name", "number", "typed"]
+__all__ = ["SchemaObject", "camel", "changed", "field_name", "format_code", "member_name", "number", "typed"]
 
 SchemaObject = JsonSchemaObject
 
@@ -27,13 +27,19 @@ _MEMBERS = EnumFieldNameResolver(capitalise_enum_members=True, use_subclass_enum
 
 
 def typed(raw: dict[str, Any]) -> SchemaObject:
-    """Turn one raw schema into its typed form; keywords it does not model stand in `extras`."""
+    """Return the typed form of a raw schema; keywords that it does not model are in `extras`."""
     made: SchemaObject = SchemaObject.model_validate(raw)
     return made
 
 
+def changed(node: SchemaObject, keywords: dict[str, Any]) -> SchemaObject:
+    """Copy a schema with other values of some keywords."""
+    made: SchemaObject = node.model_copy(update=keywords)
+    return made
+
+
 def number(value: object) -> int | float | None:
-    """Give the plain number of a bound, which the typed form wraps."""
+    """Return the plain number of a bound, which the typed form wraps."""
     inner = getattr(value, "value", value)
     return inner if isinstance(inner, int | float) else None
 

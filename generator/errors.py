@@ -1,16 +1,16 @@
-"""The one kind of failure that a user of the generator meets: a line with the place, the problem and a hint."""
+"""The error that users of the generator see: one line with the place, the problem and a hint."""
 
 from collections.abc import Iterable
 
 
 class GeneratorError(Exception):
-    """Something in the input stops the run.
+    """A problem of the input that stops the run.
 
-    `file` and `pointer` (a JSON pointer, or empty) say where, `problem` what is wrong, `hint` what to do about it.
+    `file` and `pointer` (a JSON pointer, or empty) are the place, `hint` says how to solve the problem.
     """
 
     def __init__(self, problem: str, *, file: str = "", pointer: str = "", hint: str = "") -> None:
-        """Compose the line that is shown."""
+        """Compose the line that is printed."""
         self.file = file
         self.pointer = pointer
         self.problem = problem
@@ -26,12 +26,12 @@ def child(pointer: str, *tokens: str | int) -> str:
 
 
 def stale(entries: Iterable[str], *, file: str, schema: str) -> None:
-    """Refuse entries of a file that match nothing in a schema: all at once, since a bump makes many."""
+    """Refuse entries of a file that match nothing in a schema; one error lists all, since a bump makes many."""
     names = list(entries)
     if names:
         kind = "entry" if len(names) == 1 else "entries"
         raise GeneratorError(
-            f"stale {kind} {', '.join(names)}: {schema} has no such place, or no use for it",
+            f"stale {kind} {', '.join(names)}: {schema} has no such place, or the entry has no effect",
             file=file,
             hint="remove the entry, or correct its name",
         )

@@ -4,7 +4,7 @@ import difflib
 from dataclasses import dataclass
 
 from generator.docs import load_docs
-from generator.emit import emit_definition
+from generator.emit import write_definition
 from generator.emit.text import Writer, value_text
 from generator.errors import GeneratorError
 from generator.lower import lower
@@ -68,7 +68,7 @@ def explain(source: Source, name: str) -> Explanation:
         title=f"{source.label}.{name}",
         details=tuple(_details(definition, module, source)),
         fields=tuple(_field(name, f, overrides) for f in getattr(definition, "fields", ())),
-        code=emit_definition(definition, load_docs(source)),
+        code=write_definition(definition, load_docs(source)),
     )
 
 
@@ -115,10 +115,10 @@ def _shape(definition: Definition) -> str:
         case Alias():
             return "another name for a type"
         case Union(tag_field=key, others=others, fallbacks=fallbacks):
-            tag = f"with the tag {key!r}" if key else "without a tag, tried in order"
+            how = f"with the tag {key!r}" if key else "without a tag, tried in order"
             ends = ["open to other tags"] if others else []
             ends += ["then untagged fallbacks"] if fallbacks and key else []
-            return ", ".join([f"union {tag}", *ends])
+            return ", ".join([f"union {how}", *ends])
         case _:
             return "object"
 

@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from generator.errors import GeneratorError
-from generator.source import digest, is_array, is_object, parse_object, read_bytes
+from generator.jsonutil import digest, is_array, is_object, parse_object
+from generator.source import read_bytes
 from generator.write import Changes, Content, compare, make_folders, to_bytes, unlisted, write
 
 FILE = "acp_msgspec.manifest.json"

@@ -1,4 +1,4 @@
-"""What the generator knows of a schema after lowering: definitions, fields and type expressions, all immutable."""
+"""The model of a lowered schema: definitions, fields, type expressions, messages and features, all immutable."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A type that stands for itself: `str`, `bool`, `float`, `int`, `None`, `Any`."""
+    """A built-in type: `str`, `bool`, `float`, `int`, `None`, or `Any`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer: the format's name, or bounds of its own where the schema narrows them."""
+    """An integer of a named format such as `uint32`; with bounds where the schema narrows those of the format."""
 
     format: str
     low: int | None = None
@@ -32,7 +32,7 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """A type with limits that a sender should keep to and no reader enforces."""
+    """A type with constraints for senders, which readers do not enforce."""
 
     inner: "Type"
     advice: tuple[tuple[str, str | int | float], ...]
@@ -40,7 +40,7 @@ class Advised:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list; `skips` drops items that do not fit."""
+    """A list; with `skips`, readers drop invalid items."""
 
     item: "Type"
     skips: bool = False
@@ -48,7 +48,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object used as a map with text keys."""
+    """A JSON object with arbitrary keys and values of one type."""
 
     item: "Type"
 
@@ -62,7 +62,7 @@ class Nullable:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A union of scalars and lists, which needs no help at run time."""
+    """A union of scalars and lists, which msgspec decodes by itself."""
 
     options: tuple["Type", ...]
 
@@ -71,7 +71,7 @@ Type = Named | Plain | Integer | Advised | ListOf | MapOf | Nullable | Choice
 
 
 def parts(kind: Type) -> Iterator[Type]:
-    """List a type expression and all that it is made of."""
+    """List a type expression and all types inside it."""
     yield kind
     match kind:
         case Advised(inner=inner) | Nullable(inner=inner) | ListOf(item=inner) | MapOf(item=inner):
@@ -84,7 +84,7 @@ def parts(kind: Type) -> Iterator[Type]:
 
 
 class Presence(Enum):
-    """What becomes of a field that is absent, and when it is written."""
+    """What an absent field is read as, and when the field is written."""
 
     REQUIRED = auto()
     """Absent is an error; always written."""
@@ -95,11 +95,11 @@ class Presence(Enum):
     DEFAULTED = auto()
     """Absent is the default; always written."""
     EMPTY = auto()
-    """Absent is the empty value or the enumeration's default; written when something else."""
+    """Absent is the empty value or the enumeration's default; written when it differs."""
 
 
 class Leniency(StrEnum):
-    """What a field does with a value that does not fit."""
+    """How a field treats an invalid value."""
 
     NONE = "none"
     ON_ERROR = "default-on-error"
@@ -108,7 +108,7 @@ class Leniency(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One property: its JSON key and everything that reading and writing depend on."""
+    """One property: its JSON key, and all that decoding and encoding depend on."""
 
     wire: str
     name: str
@@ -119,7 +119,7 @@ class Field:
     default: Value | None = None
     """What an absent field reads as, where its presence is `DEFAULTED` or `EMPTY`."""
     constant: str | None = None
-    """The only text that the field may hold: the tag of an inner union."""
+    """The only string that the field may hold: the tag of an inner union."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """An object with declared properties; with a tag, a variant of one union."""
+    """An object with declared properties; with a tag, it is a variant of a union."""
 
     name: str
     pointer: str
@@ -142,12 +142,12 @@ class Struct:
     method: str | None = None
     side: str | None = None
     untagged_by: str | None = None
-    """The tag's key in a union that falls back to this object where there is no tag."""
+    """The tag's key in a union that falls back to this object if the tag is absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """An object that keeps undeclared keys: the `other` branch of an open union, or an object that says so itself."""
+    """An object that keeps undeclared keys: the `other` branch of an open union, or an object of its own."""
 
     name: str
     pointer: str
@@ -169,7 +169,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """Named values of one kind; an open one keeps values it does not know, `unknown` names what they become."""
+    """An enumeration. An open one keeps unknown values, or reads them as the member with the value `unknown`."""
 
     name: str
     pointer: str
@@ -181,7 +181,7 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Text with a type of its own."""
+    """A string with a type of its own, such as an id."""
 
     name: str
     pointer: str
@@ -200,7 +200,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Variants told apart by a tag, catch-alls for other tags, and untagged fallbacks."""
+    """Variants with a discriminator, catch-alls for unknown tags, and untagged fallbacks."""
 
     name: str
     pointer: str
@@ -211,7 +211,7 @@ class Union:
     method: str | None = None
     side: str | None = None
     variants: tuple[tuple[str, str], ...] = ()
-    """The tags and titles that lead to each class, joined by slashes, and the class."""
+    """Each class with the tags and titles that lead to it, joined by slashes; the class comes second."""
 
 
 Definition = Struct | CatchAll | Enumeration | Identifier | Alias | Union
@@ -219,7 +219,7 @@ Definition = Struct | CatchAll | Enumeration | Identifier | Alias | Union
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """One request or notification on the wire: a method and the type of its params (None: no params are defined)."""
+    """The envelope of a request or notification: its method, and the type of its params if the schema defines one."""
 
     name: str
     pointer: str
@@ -228,19 +228,32 @@ class Envelope:
     is_request: bool
 
 
+class RoutingKind(Enum):
+    """Which messages a routing definition lists."""
+
+    REQUESTS = auto()
+    NOTIFICATIONS = auto()
+    RESPONSES = auto()
+    PROTOCOL_LEVEL = auto()
+    """Notifications that either side may send."""
+    OUTGOING = auto()
+    """Messages of every kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """One routing definition: what one side sends of one kind."""
+    """One routing definition: the messages of one kind that `sender` sends; "protocol" stands for either side."""
 
     name: str
     pointer: str
+    sender: str
+    kind: RoutingKind
     envelopes: tuple[str, ...]
-    responses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of the protocol: who handles it and the types it carries."""
+    """A method of the protocol: the sides that handle it, and the types that it carries."""
 
     name: str
     key: str
@@ -270,6 +283,120 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
+class Coroutine:
+    """A request or notification as emitted code sees it: one side sends it, and the other side handles it."""
+
+    name: str
+    method: str
+    params: str
+    envelope: str
+    is_request: bool
+    result: str | None = None
+    """The type of the result; None for a notification, and for a request whose result the schema leaves open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The coroutines of one side; it sends `$/cancel_request` too, but its connection handles that one itself."""
+
+    side: str
+    handles: tuple[Coroutine, ...]
+    sends: tuple[Coroutine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InitializePart:
+    """The params or the result of `initialize`, with the fields in which a side describes itself."""
+
+    type: str
+    capabilities: Field
+    capabilities_type: str
+    info: Field
+    info_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """Both parts of `initialize`: the client sends the request, the agent answers with the response."""
+
+    initialize: Coroutine
+    request: InitializePart
+    response: InitializePart
+
+
+@dataclass(frozen=True, slots=True)
+class FileService:
+    """The methods that a ready handler for files serves."""
+
+    read: Coroutine
+    write: Coroutine
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalService:
+    """The methods that a ready handler for terminals serves, and the types that it builds results with."""
+
+    create: Coroutine
+    kill: Coroutine
+    output: Coroutine
+    release: Coroutine
+    wait: Coroutine
+    id_type: str | None
+    """The definition of terminal ids; None where they are plain text."""
+    exit_status_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionService:
+    """The method that a ready handler for permissions serves, and the two outcomes that it answers with."""
+
+    ask: Coroutine
+    selected: str
+    cancelled: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurn:
+    """How `session/cancel` ends a prompt turn at the agent: what it answers the prompt with."""
+
+    prompt: Coroutine
+    cancel: Coroutine
+    close: Coroutine | None
+    """Closes a session and with it the session's turn, where the schema has such a method."""
+    stop_reason: Field
+    stop_reason_type: str
+    cancelled: str
+    """The member of the stop reason's enumeration."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTurn:
+    """How `session/cancel` ends a prompt turn at the client: what it answers open permission requests with."""
+
+    prompt: Coroutine
+    cancel: Coroutine
+    close: Coroutine | None
+    permissions: PermissionService
+    idle: tuple[Coroutine, str] | None
+    """The notification that ends a turn and the class of its update, where the prompt's response does not end it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the emitted endpoints do beyond sending and handling messages; None where the schema lacks it."""
+
+    agent: Endpoint
+    client: Endpoint
+    cancel_request: Coroutine | None
+    handshake: Handshake | None
+    agent_turn: AgentTurn | None
+    client_turn: ClientTurn | None
+    files: FileService | None
+    terminals: TerminalService | None
+    permissions: PermissionService | None
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
     """Everything that one schema file becomes."""
 
@@ -280,5 +407,11 @@ class Module:
     methods: tuple[Method, ...]
     exports: tuple[str, ...]
     needs: tuple[Need, ...] = ()
+    request_id: str | None = None
+    """The definition of the ids of requests."""
+    error: str | None = None
+    """The definition of the errors that refuse a request."""
+    features: Features | None = None
+    """None for a schema without messages, as early drafts were."""
     version: int = 1
-    """The version of the protocol that `initialize` settles."""
+    """The version of the protocol that `initialize` negotiates."""

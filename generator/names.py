@@ -1,4 +1,4 @@
-"""All Python names: every one is made of the schema's own keys, and two that meet are an error."""
+"""All Python names: each is made from the schema's own keys, and a collision is an error."""
 
 import ast
 import builtins
@@ -17,11 +17,11 @@ TEMPLATES = ROOT / "templates"
 RUNTIME = ROOT / "runtime"
 
 LENIENCIES = frozenset({"NullOrDefault", "OrDefault", "SkipInvalid"})
-"""Annotations that readers of the package look for; a class of that name would be taken for one."""
+"""Annotations that the runtime looks up by name; a class with such a name would be mistaken for one."""
 
 
 def words_of(template: str) -> frozenset[str]:
-    """List the Python names in the text of a template, strings, comments and what Jinja fills in aside."""
+    """List the Python names in the text of a template, without strings, comments and Jinja expressions."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     text = re.sub(r"\{#.*?#\}|\{%.*?%\}", " ", text, flags=re.DOTALL)
     text = re.sub(r"\{\{.*?\}\}", " 0 ", text, flags=re.DOTALL)
@@ -55,22 +55,22 @@ def _members_of(file: str, name: str) -> frozenset[str]:
 
 
 RESERVED_FIELDS = _members_of("_types/variants.py", "CatchAll") | {"untagged_"}
-"""Fields that the package's own base classes have."""
+"""Fields of the package's own base classes."""
 
 CONNECTION_NAMES = (
     _members_of("aio/_connection.py", "Connection")
     | _members_in("aio.py.jinja")
     | _members_in("aio_serving.jinja", attributes_only=True)
 )
-"""Names that the ends of a connection and their handlers have before any method of a schema."""
+"""Attributes and methods that the classes of a connection have with any schema."""
 
 
 HIDDEN_BY_METHODS = frozenset(n for n in words_of("aio.py.jinja") if hasattr(builtins, n) and n.islower())
-"""Built-ins that the classes with a coroutine for each method use."""
+"""Built-ins that the emitted classes with a coroutine per method use."""
 
 
 def _load_wire_name() -> Callable[[str], str]:
-    # The rule belongs to the package, which applies it to each class; loading that one file keeps it in one place.
+    # The package applies the same rule to each class; loading its file keeps the rule in one place.
     spec = importlib.util.spec_from_file_location("_acp_wire", ROOT / "runtime" / "_types" / "naming.py")
     if spec is None or spec.loader is None:
         raise GeneratorError("cannot be loaded", file="runtime/_types/naming.py")
@@ -83,29 +83,29 @@ wire_name = _load_wire_name()
 
 
 def normal(name: str) -> str:
-    """Give a name as Python reads it: identifiers are compared in the normal form NFKC."""
+    """Return a name as Python reads it: identifiers are compared in the normal form NFKC."""
     return unicodedata.normalize("NFKC", name)
 
 
 def _valid(name: str) -> str:
-    """Make a name an identifier once more: normal form and another case may have changed that."""
+    """Make a name a valid identifier; a change of case or to normal form can make it invalid."""
     made = "".join(c if f"_{c}".isidentifier() else "_" for c in normal(name))
     return made if made.isidentifier() and not keyword.iskeyword(made) else f"field_{made}"
 
 
 def _is_class_name(name: str) -> bool:
-    """Whether a name can be that of a class: built-in functions and types keep theirs, exceptions may be hidden."""
+    """Whether a class can have a name: it may hide a built-in exception, but not a built-in function or type."""
     hides = hasattr(builtins, name) and name[:1].islower()
     return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_") and not hides
 
 
 def helper(name: str, hidden: Collection[str]) -> str:
-    """Name something that an emitted module imports from elsewhere: where the schema has that name, `_` precedes it."""
+    """Name an import of an emitted module; `_` precedes it if the schema has the same name."""
     return f"_{name}" if name in hidden else name
 
 
 def taken(name: str, file: str, pointer: str) -> GeneratorError:
-    """Make the error about a definition whose name is public in every module."""
+    """Make the error for a definition whose name every module has already."""
     return GeneratorError(
         f"the name {name} is taken by the package itself",
         file=file,
@@ -118,12 +118,12 @@ class Names:
     """The names of one emitted module, each with the place that claimed it."""
 
     def __init__(self, file: str) -> None:
-        """Start with the names that are taken before the schema says anything."""
+        """Start without claims; `file` is shown in errors."""
         self.file = file
         self._claims: dict[str, str] = {}
 
     def claim(self, name: str, pointer: str) -> str:
-        """Take a class or alias name for the place `pointer`."""
+        """Claim a class or alias name for the place `pointer`."""
         if not _is_class_name(name):
             raise GeneratorError(
                 f"{name!r} cannot be a class name",
@@ -152,7 +152,7 @@ class Names:
 
 
 def variant_name(union: str, *steps: str) -> str:
-    """Name a variant: its union and then the tag or title of each branch on the way to it."""
+    """Name a variant: its union, then the tag or title of each branch that leads to it."""
     return union + "".join(camel(step) for step in steps)
 
 
@@ -162,13 +162,13 @@ def envelope_name(params: str) -> str:
 
 
 def field_of(key: str, definitions: Collection[str] = ()) -> str:
-    """Name the field of a JSON key; where it would hide a definition or a field of the package, `_` follows."""
+    """Name the field of a JSON key; `_` follows if it would hide a definition or a field of the package."""
     name = _valid(field_name(normal(key)))
     return f"{name}_" if name in RESERVED_FIELDS or name in definitions else name
 
 
 def fields_of(keys: list[str], file: str, pointer: str, definitions: Collection[str] = ()) -> dict[str, str]:
-    """Name the fields of one object; two keys that want one name are an error."""
+    """Name the fields of one object; two keys with the same field name are an error."""
     out: dict[str, str] = {}
     for key in keys:
         name = field_of(key, definitions)
@@ -182,7 +182,7 @@ def fields_of(keys: list[str], file: str, pointer: str, definitions: Collection[
 
 
 def member_of(value: str | int, title: str | None) -> str:
-    """Name a member of an enumeration; numbers go by their titles."""
+    """Name a member of an enumeration; a number is named after its title."""
     if isinstance(value, str):
         return _valid(member_name(normal(value)))
     if title:
@@ -191,22 +191,16 @@ def member_of(value: str | int, title: str | None) -> str:
 
 
 def method_of(key: str) -> str:
-    """Name the coroutine of a method; where it would hide a built-in that annotations beside it use, `_` follows."""
+    """Name the coroutine of a method; `_` follows if it would hide a built-in that annotations beside it use."""
     name = _valid(field_name(normal(key)))
     return f"{name}_" if name in HIDDEN_BY_METHODS else name
 
 
-def coroutines_of(key: str) -> tuple[str, str]:
-    """Name the coroutines that a method may have: of its request, and of a notification beside it."""
-    name = method_of(key)
-    return name, f"{name}_notification"
-
-
 def method_names(methods: list[tuple[str, bool, bool]], file: str) -> dict[tuple[str, bool], str]:
-    """Name the coroutines of the methods that one side handles, by key and whether they are requests.
+    """Name the coroutines of the methods that one side handles, by key and whether they handle requests.
 
-    A method is its key, and whether there is a request and a notification of it; where both are, the notification's
-    name says so.
+    `methods` are keys, each with whether there is a request and a notification. If there are both, the name of the
+    notification's coroutine says so.
     """
     out: dict[tuple[str, bool], str] = {}
     for key, has_request, has_notification in methods:

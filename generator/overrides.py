@@ -1,4 +1,4 @@
-"""The exceptions: facts of the reference that no schema carries, kept as data and refused when stale."""
+"""Overrides: rules of the reference that the schema does not express, kept as data; stale entries are errors."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -6,21 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import GeneratorError, stale
+from generator.jsonutil import is_array, is_object
 from generator.read import Schema
-from generator.source import ROOT, Source, is_array, is_object, read_bytes
+from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
-KINDS = ("patch", "default", "unknown_member", "renamed", "capabilities")
+TABLES = ("patch", "default", "unknown_member", "renamed", "capabilities")
 MARKER = "marker"
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A capability, as the keys of `initialize` that lead to it.
+    """A capability: `path` are the keys in `initialize` that lead to it, joined by dots.
 
-    Of a method, `optional`: it can be offered without the method; `group`: it only groups others, so that an empty
-    object advertises nothing. Of a part of the params, `derived`: whoever handles the method handles it, too.
+    For a method: an `optional` capability can be advertised without the method; a `group` only contains other
+    capabilities, so that an empty object advertises nothing. For a part of the params: a `derived` capability is
+    advertised by everyone who handles the method.
     """
 
     path: str
@@ -33,8 +35,8 @@ class Capability:
 class Overrides:
     """The entries for one schema.
 
-    Every look-up marks its entry as used. Entries of a pinned schema must all be used; for any other schema, which may
-    be older or newer than the entries, those that match nothing are left aside.
+    Each look-up marks its entry as used. Every entry for a pinned schema must be used; for any other schema, which may
+    be older or newer than the entries, entries without a match are ignored.
     """
 
     file: str = FILE
@@ -43,40 +45,40 @@ class Overrides:
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
     renamed: dict[str, str] = field(default_factory=dict[str, str])
-    """Names of former releases that live on, deprecated, and what they are called now."""
+    """Deprecated names of former releases, each with the current name."""
     capabilities: dict[str, Capability] = field(default_factory=dict[str, "Capability"])
-    """What methods, and things in their params, need."""
+    """The capability that a method, or a part of its params, needs."""
     family: str = "v1"
-    """The table that the entries are from: that of a stable schema."""
+    """The stable schema whose entries these are."""
     _used: set[str] = field(default_factory=set[str])
 
     def is_patch(self, definition: str, key: str) -> bool:
-        """Say whether a property has three states."""
+        """Whether a property is a patch field: absent, null and a value mean different things."""
         found = key in self.patch.get(definition, ())
         if found:
             self._used.add(f"patch.{definition}.{key}")
         return found
 
     def default_of(self, enumeration: str) -> str | None:
-        """Give the value that an absent property of an enumeration's type stands for."""
+        """Return the default of a property whose type is the enumeration."""
         found = self.default.get(enumeration)
         if found is not None:
             self._used.add(f"default.{enumeration}")
         return found
 
     def unknown_of(self, definition: str) -> str | None:
-        """Give the value that stands for an unknown one."""
+        """Return the member that replaces unknown values of an enumeration."""
         found = self.unknown_member.get(definition)
         if found is not None:
             self._used.add(f"unknown_member.{definition}")
         return found
 
     def use_capability(self, key: str) -> None:
-        """Note that an entry of `capabilities` fits."""
+        """Mark an entry of `capabilities` as used."""
         self._used.add(f"capabilities.{key}")
 
     def check_used(self, schema: Schema) -> None:
-        """Refuse entries that matched nothing."""
+        """Refuse entries that were never used."""
         entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
@@ -87,8 +89,7 @@ class Overrides:
 def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
     """Read the entries for a schema.
 
-    A label that the file does not name stands for the version whose marker the schema has, else for the first one,
-    with all entries of that version.
+    For a label that the file lacks, they are those of the version whose marker the schema defines, else of v1.
     """
     label = source.label
     shown = FILE if path == ROOT / FILE else str(path)
@@ -102,7 +103,7 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
         tables = [label]
     else:
         given = source.raw.get("$defs")
-        known: dict[str, Any] = given if is_object(given) else {}  # anything else is refused when it is read
+        known: dict[str, Any] = given if is_object(given) else {}  # reading refuses anything else
         marked = (t for t, entries in raw.items() if is_object(entries) and entries.get(MARKER) in known)
         family = next(marked, "v1")
         tables = [family, f"{family}_unstable"]
@@ -118,8 +119,10 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
     for kind, entries in raw.items():
         if kind == MARKER:
             continue
-        if kind not in KINDS or not is_object(entries):
-            raise GeneratorError(f"[{table}] has no kind {kind!r}", file=shown, hint=f"one of {', '.join(KINDS)}")
+        if kind not in TABLES or not is_object(entries):
+            raise GeneratorError(
+                f"[{table}] has an unknown table {kind!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
+            )
         for name, value in entries.items():
             if kind == "patch" and is_array(value):
                 out.patch.setdefault(name, set()).update(str(v) for v in value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from generator.errors import GeneratorError
 from generator.fetch import fetch
 from generator.git import git, git_line
+from generator.jsonutil import digest, parse_object
 from generator.source import (
     EARLY,
     LABELS,
@@ -19,9 +20,7 @@ from generator.source import (
     Lock,
     LockEntry,
     definitions_of,
-    digest,
     load_lock,
-    parse_object,
     read_if_there,
     without_prose,
 )

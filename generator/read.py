@@ -1,7 +1,7 @@
-"""Reading: every keyword of every schema is one that the generator understands in its place, or the run stops.
+"""Reading: the run stops at any keyword that the generator does not support in its place.
 
-A schema has one of a few shapes. For each shape the table below names the keywords it may carry; what is read here is
-lowered later, so that nothing of the input gets lost unnoticed.
+Each schema node has one of a few shapes, and `KEYWORDS` lists the keywords that a shape may have. A keyword belongs in
+the table only if lowering uses it, so that no part of the input is dropped silently.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ from typing import Any
 
 from generator.engine import SchemaObject, typed
 from generator.errors import GeneratorError, child
-from generator.source import Source, definitions_of, is_array, is_object
+from generator.jsonutil import is_array, is_object
+from generator.source import Source, definitions_of
 
 
 class Shape(StrEnum):
-    """What a schema describes."""
+    """The shapes of schema nodes."""
 
     REFERENCE = "reference"
     OBJECT = "object"
@@ -104,19 +105,19 @@ JSON_TYPES: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema that has been read: its file, names of definitions and their typed form."""
+    """A checked schema: its source, and its definitions in typed form."""
 
     source: Source
     names: tuple[str, ...]
     definitions: dict[str, SchemaObject]
 
     def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
-        """Make the error that says what is wrong at `pointer`."""
+        """Make the error for a problem at `pointer`."""
         return GeneratorError(problem, file=self.source.file, pointer=pointer, hint=hint)
 
 
 def read_schema(source: Source) -> Schema:
-    """Check every keyword and reference of a schema, then give its definitions in typed form."""
+    """Check every keyword and reference of a schema, and return its definitions in typed form."""
     raw = definitions_of(source.raw, source.file)
     reader = _Reader(source.file, frozenset(raw))
     reader.check(source.raw, "", OF_ROOT | OF_DEFINITION, is_root=True)
@@ -128,13 +129,13 @@ def read_schema(source: Source) -> Schema:
 def _typed(raw: Any, name: str, file: str) -> SchemaObject:
     try:
         return typed({} if raw is True else raw)
-    except ValueError as why:  # a value that no rule above names
+    except ValueError as why:  # a value that none of the checks covers
         reason = " ".join(str(why).split("\n")[1:3])
-        raise GeneratorError(f"is no schema: {reason}", file=file, pointer=child("", "$defs", name)) from None
+        raise GeneratorError(f"is not a schema: {reason}", file=file, pointer=child("", "$defs", name)) from None
 
 
 def shape_of(raw: dict[str, Any]) -> Shape | None:
-    """Tell the shape of a raw schema; None when there is no telling."""
+    """Return the shape of a raw schema; None if its type is unknown or missing."""
     kind = raw.get("type")
     if is_array(kind):
         rest = [k for k in kind if k != "null"]
@@ -152,7 +153,7 @@ _TYPED_SHAPES = frozenset({"object", "array", "string", "integer", "number", "bo
 
 
 class _Reader:
-    """Walks one schema document."""
+    """Checks one schema document."""
 
     def __init__(self, file: str, names: frozenset[str]) -> None:
         self.file = file
@@ -162,20 +163,20 @@ class _Reader:
         return GeneratorError(problem, file=self.file, pointer=pointer, hint=hint)
 
     def check(self, raw: Any, pointer: str, extra: frozenset[str] = frozenset(), *, is_root: bool = False) -> None:
-        """Check one schema and all below it."""
+        """Check one schema and every schema inside it; `extra` are keywords that its place allows."""
         if raw is True and not is_root:
             return
         if not is_object(raw):
-            raise self.fail(pointer, "a schema must be an object", "`false` and other values describe nothing here")
+            raise self.fail(pointer, "a schema must be an object", "`false` and plain values are not supported")
         schema = raw
         shape = shape_of(schema)
         if shape is None:
             if "type" not in schema:
-                raise self.fail(pointer, "properties without the type object", "say that it is one")
+                raise self.fail(pointer, "properties without the type object", 'add `"type": "object"`')
             raise self.fail(
                 child(pointer, "type"),
                 f"unknown type {schema['type']!r}",
-                "read.py lists the types; each stands alone or together with null",
+                "see Shape in read.py; a list may combine one type with null",
             )
         allowed = KEYWORDS[shape] | ANYWHERE | extra
         for key in schema:
@@ -183,8 +184,8 @@ class _Reader:
                 what = "property" if extra >= OF_PROPERTY else "definition" if extra >= OF_DEFINITION else "schema"
                 raise self.fail(
                     pointer,
-                    f"unknown keyword {key!r} in a {what} of the kind {shape.value!r}",
-                    "add it to KEYWORDS in generator/read.py together with the code that lowers it",
+                    f"unknown keyword {key!r} in a {what} of the shape {shape.value!r}",
+                    "add it to KEYWORDS in generator/read.py, and to the code that lowers it",
                 )
             self.check_type(schema, key, pointer)
         self.check_values(schema, shape, pointer)
@@ -198,7 +199,7 @@ class _Reader:
             raise self.fail(child(pointer, key), f"the keyword {key!r} has a value of the wrong type")
 
     def check_values(self, schema: dict[str, Any], shape: Shape, pointer: str) -> None:
-        """Check the keywords whose values come from a closed set."""
+        """Check the keywords that allow a few values only."""
         fmt = schema.get("format")
         if fmt is not None and fmt not in FORMATS.get(shape, frozenset()):
             raise self.fail(
@@ -207,45 +208,59 @@ class _Reader:
         if schema.get("contentEncoding", "base64") != "base64":
             raise self.fail(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
         if schema.get("x-method", "x").strip() == "":
-            raise self.fail(child(pointer, "x-method"), "an empty method", "name the method, as it is on the wire")
+            raise self.fail(child(pointer, "x-method"), "an empty method", "give the name that the wire has")
         side = schema.get("x-side")
         if side is not None and side not in SIDES:
             raise self.fail(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")
         if ("x-side" in schema) != ("x-method" in schema):
-            raise self.fail(pointer, "x-side and x-method come together, and one is missing")
+            raise self.fail(pointer, "x-side and x-method come together, but one is missing")
         reference = schema.get("$ref")
         if isinstance(reference, str):
             name = reference.removeprefix("#/$defs/")
             if name == reference or name not in self.names:
-                raise self.fail(child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition bears it")
+                raise self.fail(
+                    child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition has this name"
+                )
         known = schema.get("properties", {})
         required = [k for k in schema.get("required", []) if not isinstance(k, str) or k not in known]
         if required:
-            raise self.fail(child(pointer, "required"), f"requires {required[0]!r}, which is no property")
+            raise self.fail(child(pointer, "required"), f"requires {required[0]!r}, which is not a property")
         property_name = schema.get("discriminator", {}).get("propertyName")
         if "discriminator" in schema and (schema["discriminator"].keys() != {"propertyName"} or not property_name):
-            raise self.fail(child(pointer, "discriminator"), "a discriminator names its property and no more")
+            raise self.fail(child(pointer, "discriminator"), "a discriminator may have `propertyName` only")
         const = schema.get("const")
         if const is not None and type(const) is not {Shape.STRING: str, Shape.INTEGER: int}.get(shape):
             raise self.fail(child(pointer, "const"), f"the constant {const!r} is not of the type {shape}")
         if any(not isinstance(v, str) for v in schema.get("enum", [])):
-            raise self.fail(child(pointer, "enum"), "an enumeration of the schema lists strings")
+            raise self.fail(child(pointer, "enum"), "`enum` may list strings only")
 
     def check_below(self, schema: dict[str, Any], pointer: str) -> None:
         for key, value in schema.get("properties", {}).items():
             self.check(value, child(pointer, "properties", key), OF_PROPERTY)
         for keyword in ("anyOf", "oneOf", "allOf"):
             for index, value in enumerate(schema.get(keyword, [])):
-                # A branch of the document's root describes whole messages, which no definition marks.
+                # Branches of the document's root describe whole messages, and may be hidden from upstream's docs.
                 self.check(value, child(pointer, keyword, index), frozenset({"x-docs-ignore"}))
             if keyword in schema and not schema[keyword]:
                 raise self.fail(child(pointer, keyword), "an empty list of alternatives")
+        for index, value in enumerate(schema.get("allOf", [])):
+            if not is_object(value) or "$ref" not in value:
+                place = child(pointer, "allOf", index)
+                raise self.fail(place, "allOf may list references only", "give the part a definition")
         for keyword in ("items", "not", "additionalProperties"):
             if keyword in schema and schema[keyword] is not False:
                 self.check(schema[keyword], child(pointer, keyword), frozenset({"x-docs-ignore"}))
+        if is_object(schema.get("additionalProperties")) and ("properties" in schema or "allOf" in schema):
+            raise self.fail(
+                child(pointer, "additionalProperties"),
+                "a schema of additional properties beside declared ones",
+                "only `true` is supported there",
+            )
         if schema.get("additionalProperties") is False:
             raise self.fail(
-                child(pointer, "additionalProperties"), "closed objects are unknown", "readers ignore unknown keys"
+                child(pointer, "additionalProperties"),
+                "closed objects are not supported",
+                "readers ignore unknown keys",
             )
         if "anyOf" in schema and "oneOf" in schema:
-            raise self.fail(pointer, "anyOf and oneOf in one schema", "say which of the two holds")
+            raise self.fail(pointer, "anyOf and oneOf in one schema", "use one of the two")

@@ -1,16 +1,15 @@
-"""Where schemas come from: the pinned files under `schema/` with their lock, or any one file.
+"""Where schemas come from: the pinned files under `schema/` with their lock, or any single file.
 
 Nothing here touches the network.
 """
 
-import hashlib
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from generator.errors import GeneratorError, child
+from generator.jsonutil import digest, is_array, is_object, parse_object
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA_DIR = "schema"
@@ -25,23 +24,18 @@ LABELS: dict[str, tuple[str, str]] = {
 }
 """The module label of each pinned schema file, and the meta file that lists its methods."""
 
-DEEPEST = 100
-"""How many objects and arrays may stand in each other; upstream's files have about fifteen."""
-LARGEST = 2**1000
-"""The largest integer, far beyond every format."""
-
 EARLY: dict[str, tuple[str, str]] = {
     "v1": ("schema.json", "meta.json"),
     "v1_unstable": ("schema.unstable.json", "meta.unstable.json"),
     "v2": ("schema.v2.json", "meta.v2.json"),
     "v2_unstable": ("schema.v2.unstable.json", "meta.v2.unstable.json"),
 }
-"""The same in the layout of upstream's first releases; some had v1 so, and v2 in its folder already."""
+"""The same in the layout of upstream's first releases; some releases mix both layouts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One schema file, read: `file` is the name to show, `sha256` that of its bytes."""
+    """The content of one schema file: `file` is the name to print, `sha256` the digest of its bytes."""
 
     label: str
     file: str
@@ -65,7 +59,7 @@ class LockEntry:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What `schema/` was pinned to."""
+    """The upstream state that `schema/` is pinned to."""
 
     repository: str
     commit: str
@@ -73,10 +67,10 @@ class Lock:
     release: str
     files: tuple[LockEntry, ...]
     unverified: str = ""
-    """Why nobody can say that the files are those of the commit; empty where git has said it."""
+    """Why the files could not be compared with the commit; empty if git has compared them."""
 
     def to_json(self) -> str:
-        """Write the lock as it is stored."""
+        """Return the text of the lock file."""
         files = {
             e.path: {"upstream_path": e.upstream_path, "upstream_sha256": e.upstream_sha256, "sha256": e.sha256}
             for e in self.files
@@ -92,23 +86,8 @@ class Lock:
         return json.dumps(head, indent=2) + "\n"
 
 
-def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Say whether a JSON value is an object."""
-    return isinstance(value, dict)
-
-
-def is_array(value: object) -> TypeGuard[list[Any]]:
-    """Say whether a JSON value is an array."""
-    return isinstance(value, list)
-
-
-def digest(data: bytes) -> str:
-    """Give the SHA-256 of `data` in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
-
-
 def read_bytes(path: Path, shown: str) -> bytes:
-    """Read a file or say in one line why not."""
+    """Read a file; failure is a one-line error."""
     try:
         return path.read_bytes()
     except OSError as why:
@@ -117,72 +96,8 @@ def read_bytes(path: Path, shown: str) -> bytes:
 
 
 def read_if_there(path: Path) -> bytes | None:
-    """Read a file, or give None where there is none."""
+    """Read a file, or return None if it does not exist."""
     return read_bytes(path, str(path)) if path.is_file() else None
-
-
-def parse_object(data: bytes, shown: str) -> dict[str, Any]:
-    """Parse a JSON object; broken JSON, a key given twice and other values are errors."""
-
-    def no_number(text: str) -> Any:
-        raise GeneratorError(f"is not JSON: it has the number {text}", file=shown, hint="JSON has finite numbers only")
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        out: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in out:
-                raise GeneratorError(f"the key {key!r} stands twice in one object", file=shown, hint="keep one of them")
-            out[key] = value
-        return out
-
-    try:
-        text = data.decode("utf-8")
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=no_number)
-    except UnicodeDecodeError as why:
-        raise GeneratorError(f"is not UTF-8: byte {why.start}", file=shown) from None
-    except json.JSONDecodeError as why:
-        raise GeneratorError(
-            f"is not JSON: {why.msg} in line {why.lineno}, column {why.colno}",
-            file=shown,
-            hint="a download cut short looks like this",
-        ) from None
-    except RecursionError:
-        raise GeneratorError("is nested too deeply", file=shown) from None
-    except ValueError:  # the integer has more digits than Python reads
-        raise GeneratorError("has an integer of thousands of digits", file=shown, hint="is this a schema?") from None
-    _check_values(value, shown)
-    if not is_object(value):
-        raise GeneratorError("is not a JSON object", file=shown, hint="a schema file holds an object with `$defs`")
-    return value
-
-
-def _check_values(value: Any, shown: str) -> None:
-    """Refuse what JSON allows and no schema needs, and what Python cannot take further, with its place."""
-    waiting: list[tuple[Any, str, int]] = [(value, "", 0)]
-    while waiting:
-        found, pointer, depth = waiting.pop()
-        if depth > DEEPEST:
-            # The place itself would be a line of its own.
-            raise GeneratorError("is nested too deeply", file=shown)
-        problem = ""
-        if isinstance(found, str) and _is_broken(found):
-            problem = "has half of a surrogate pair"
-        elif isinstance(found, float) and not math.isfinite(found):
-            problem = "has a number that is out of range"
-        elif isinstance(found, int) and abs(found) > LARGEST:
-            problem = "has an integer that is out of range"
-        elif is_object(found):
-            broken = next((key for key in found if _is_broken(key)), None)
-            problem = "" if broken is None else f"has half of a surrogate pair in the key {broken!r}"
-            waiting += [(v, child(pointer, k), depth + 1) for k, v in found.items()]
-        elif is_array(found):
-            waiting += [(v, child(pointer, i), depth + 1) for i, v in enumerate(found)]
-        if problem:
-            raise GeneratorError(problem, file=shown, pointer=pointer)
-
-
-def _is_broken(text: str) -> bool:
-    return any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def load_lock(root: Path = ROOT) -> Lock:
@@ -200,9 +115,9 @@ def load_lock(root: Path = ROOT) -> Lock:
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`")
     known = {name for pair in LABELS.values() for name in pair}
     for unknown in sorted({e.path for e in lock.files} - known):
-        raise GeneratorError(f"names {unknown!r}, which is no schema or meta file", file=shown, hint="see LABELS")
+        raise GeneratorError(f"lists {unknown!r}, which is not a schema or meta file", file=shown, hint="see LABELS")
     if not any(schema in {e.path for e in lock.files} for schema, _ in LABELS.values()):
-        raise GeneratorError("names no schema", file=shown, hint="write it anew with `pin`")
+        raise GeneratorError("lists no schema", file=shown, hint="write it anew with `pin`")
     return lock
 
 
@@ -239,7 +154,7 @@ def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:
 
 
 def load_single(path: Path, label: str, meta: Path | None = None) -> Source:
-    """Read any one schema file, and the meta file that goes with it if there is one."""
+    """Read any single schema file, and its meta file if one is given."""
     data = read_bytes(path, str(path))
     methods = parse_object(read_bytes(meta, str(meta)), str(meta)) if meta is not None else None
     raw = parse_object(data, str(path))
@@ -247,7 +162,7 @@ def load_single(path: Path, label: str, meta: Path | None = None) -> Source:
 
 
 def without_prose(raw: Any, *, keys_are_names: bool = False) -> Any:
-    """Copy a schema without its descriptions; a property that happens to be called `description` stays."""
+    """Copy a schema without its descriptions; a property with the name `description` stays."""
     if is_array(raw):
         return [without_prose(item) for item in raw]
     if not is_object(raw):
@@ -264,7 +179,7 @@ def without_prose(raw: Any, *, keys_are_names: bool = False) -> Any:
 
 
 def definitions_of(raw: dict[str, Any], file: str) -> dict[str, Any]:
-    """Give the schema's definitions."""
+    """Return the schema's definitions."""
     found = raw.get("$defs")
     if not is_object(found) or not found:
         raise GeneratorError("has no definitions", file=file, pointer=child("", "$defs"), hint="is this an ACP schema?")

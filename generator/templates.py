@@ -1,12 +1,15 @@
 """The one environment of Jinja: what a template names must be there."""
 
+from functools import cache
+
 import jinja2
 
 from generator.source import ROOT
 
 
+@cache
 def environment(*, autoescape: bool = False) -> jinja2.Environment:
-    """Make an environment for the templates in `templates/`; HTML alone is escaped."""
+    """Make the environment for `templates/`, once, as it keeps compiled templates; only HTML is escaped."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(ROOT / "templates"),
         undefined=jinja2.StrictUndefined,

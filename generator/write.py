@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from generator.errors import GeneratorError
-from generator.source import digest
+from generator.jsonutil import digest
 
 Content = str | bytes
 Digests = Collection[str]

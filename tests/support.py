@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from generator.jsonutil import is_array, is_object
 from generator.manifest import update
 from generator.pipeline import generate_single
-from generator.source import is_array, is_object
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "cases"
@@ -40,6 +40,12 @@ def imported(out: Path, label: str, name: str) -> Generator[tuple[ModuleType, Mo
         sys.path.remove(str(out))
         for module in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
             del sys.modules[module]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Read all files below a folder, bytecode aside."""
+    files = (p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
 
 
 def golden(path: Path, text: str) -> None:

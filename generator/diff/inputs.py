@@ -14,21 +14,12 @@ from typing import Any
 
 from generator.errors import GeneratorError
 from generator.git import git, git_line
+from generator.jsonutil import digest, is_object, parse_object
 from generator.lower import lower
 from generator.model import Module
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
-from generator.source import (
-    EARLY,
-    LABELS,
-    LOCK,
-    Source,
-    digest,
-    is_object,
-    parse_object,
-    read_bytes,
-    read_if_there,
-)
+from generator.source import EARLY, LABELS, LOCK, Source, read_bytes, read_if_there
 
 PREFIXES = ("", "schema/")
 OVERRIDES = "overrides.toml"

@@ -1,5 +1,6 @@
-"""The imports of an emitted module."""
+"""The imports of an emitted module, found by the names that it uses."""
 
+import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -43,8 +44,6 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     "..aio._session.turns": ("AgentTurn", "ClientTurn"),
 }
 """Where the names that emitted code uses come from."""
-
-
 HELPERS = frozenset(name for names in IMPORTS.values() for name in names)
 
 
@@ -56,22 +55,27 @@ class Import:
     names: tuple[str, ...]
 
 
-def imports(
-    uses: set[str], local: Mapping[str, Mapping[str, str]] | None = None, hidden: Collection[str] = ()
-) -> list[list[Import]]:
-    """Group the imports as is usual: the standard library, msgspec, the package itself.
+def used_names(tree: ast.Module) -> set[str]:
+    """List the names that a module reads, attributes aside."""
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
-    `local` has the modules of the same schema, each with its names and how they are spelt where they are imported.
-    Names from elsewhere that are `hidden` are imported under the name that `helper` gives.
+
+def imports_of(
+    used: set[str], siblings: Mapping[str, Mapping[str, str]], hidden: Collection[str] = ()
+) -> list[list[Import]]:
+    """Import the names that a module uses, in the usual groups: the standard library, msgspec, the package itself.
+
+    `siblings` are the modules of the same schema, each with its names and how they are spelled in the importing module.
+    A helper whose name is `hidden` by a name of the schema is spelled as `helper` says.
     """
     table: dict[str, Mapping[str, str]] = {m: {n: helper(n, hidden) for n in names} for m, names in IMPORTS.items()}
     groups: dict[int, list[Import]] = {0: [], 1: [], 2: []}
-    for module, names in sorted({**table, **(local or {})}.items(), key=_module_key):
-        used = sorted((name for name, spelt in names.items() if spelt in uses), key=import_key)
-        if used:
+    for module, names in sorted({**table, **siblings}.items(), key=_module_key):
+        wanted = sorted((name for name, spelling in names.items() if spelling in used), key=import_key)
+        if wanted:
             group = 2 if module.startswith(".") else 1 if module == "msgspec" else 0
-            spelt = tuple(name if names[name] == name else f"{name} as {names[name]}" for name in used)
-            groups[group].append(Import(module, spelt))
+            spelled = tuple(name if names[name] == name else f"{name} as {names[name]}" for name in wanted)
+            groups[group].append(Import(module, spelled))
     return [group for group in groups.values() if group]
 
 
@@ -82,5 +86,5 @@ def _module_key(entry: tuple[str, object]) -> tuple[int, str]:
 
 
 def import_key(name: str) -> tuple[int, str, str]:
-    """Sort names of an import as isort does: constants, classes, functions, each regardless of case."""
+    """Order the names of an import as isort does: constants, classes, functions, each regardless of case."""
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)

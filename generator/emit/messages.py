@@ -1,14 +1,18 @@
-"""What the template of the message layer needs."""
+"""Writes `messages.py`: envelopes, routing unions, methods, readers and builders."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from generator.docs import Docs
+from generator.emit.docstrings import doc_lines, plain_doc
+from generator.emit.imports import HELPERS
+from generator.emit.rendering import Rendering
 from generator.emit.text import quoted
-from generator.emit.views import doc_lines, plain_doc
-from generator.model import Alias, Envelope, Module, Named, Routing
-from generator.names import member_of
+from generator.model import Alias, Envelope, Method, Module, Named, Routing, RoutingKind
+from generator.names import member_of, words_of
 
 FRAME = ("Request", "Notification", "Response", "ErrorResponse", "ExtensionRequest", "ExtensionNotification")
+"""The envelopes that every schema has."""
 FUNCTIONS = (
     "decode_agent_batch",
     "decode_agent_message",
@@ -20,129 +24,228 @@ FUNCTIONS = (
     "extension_request",
     "response",
 )
-ALWAYS = frozenset(
-    {
-        "Absent", "Any", "Buffer", "ClassVar", "DecodeError", "Envelope", "ExtensionMethod", "Generic", "Layer",
-        "Literal", "Mapping", "MappingProxyType", "Method", "MethodOf", "OnSkip", "Raw", "Reader", "RequestError",
-        "ResultT", "StrEnum", "TypeAlias", "UNSET", "Unknown", "UnsetType", "Untagged", "extension_method",
-        "raw_json",
+UNKNOWN_REQUEST_ID, UNKNOWN_ERROR = "int | str | None", "Any"
+"""The types of ids and errors in a schema that does not define them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeView:
+    """The class of one envelope."""
+
+    name: str
+    base: str
+    method: str
+    params: str | None
+    doc: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingView:
+    """One routing union: `line` is its declaration."""
+
+    line: str
+    doc: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SenderView:
+    """What one side sends: the union of all its messages, and the reader of the envelopes among them."""
+
+    name: str
+    phrase: str
+    """Its name with an article."""
+    reader: str
+    """The other side, with an article."""
+    union: str
+    members: str
+    envelopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodView:
+    """One entry of the table of methods; the types are None where the method lacks them."""
+
+    name: str
+    handled_by: str
+    request: str | None
+    response: str | None
+    notification: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """One member of an enumeration of methods."""
+
+    name: str
+    value: str
+    doc: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltView:
+    """An envelope and the params that a builder makes it of."""
+
+    envelope: str
+    params: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderView:
+    """The function that builds requests or notifications; it has overloads if it builds several."""
+
+    name: str
+    parameters: str
+    """What precedes the params in the signature."""
+    arguments: str
+    """What precedes the params in the call."""
+    of_request: bool
+    builds: tuple[BuiltView, ...]
+    overloads: tuple[BuiltView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesView:
+    """The whole module."""
+
+    request_id: str
+    error: str
+    envelopes: tuple[EnvelopeView, ...]
+    routings: tuple[RoutingView, ...]
+    senders: tuple[SenderView, ...]
+    unread: str
+    """Envelopes that can be built and that neither side reads: those of proxies."""
+    results: str
+    methods: tuple[MethodView, ...]
+    agent_methods: tuple[MemberView, ...]
+    client_methods: tuple[MemberView, ...]
+    builders: tuple[BuilderView, ...]
+
+
+def write_messages(rendering: Rendering, docs: Docs, texts: Mapping[str, str | None]) -> dict[str, str]:
+    """Write the messages of a schema; `texts` are those of its methods."""
+    spelling = rendering.spellings(words_of("messages.py.jinja") | HELPERS)
+    view = _Messages(rendering.module, spelling, texts).view(docs)
+    siblings = {
+        ".enums": {n: spelling[n] for n in rendering.enums},
+        ".types": {n: spelling[n] for n in rendering.types},
     }
-)  # fmt: skip
-SIDES = {"Client": "an agent", "Agent": "a client"}
-"""Who sends, and who reads it."""
+    return rendering.render("messages", view, siblings)
 
 
-def messages_view(module: Module, docs: Docs) -> dict[str, Any]:
-    """Make what the template of the message layer needs."""
-    known = {d.name for d in module.definitions}
-    texts = {m.name: docs.of_method(m.name) for m in module.methods}
-    sides = [_side(module, sender) for sender in SIDES]
-    results = list(dict.fromkeys(m.response for m in module.methods if m.response))
-    builders = [b for b in (_builder(module, of_request=True), _builder(module, of_request=False)) if b["overloads"]]
-    exports = ["METHODS", "AgentMethod", "ClientMethod", *FRAME, *FUNCTIONS, *(b["name"] for b in builders)]
-    exports += [e.name for e in module.envelopes] + [r.name for r in module.routings] + [s["name"] for s in sides]
-    view: dict[str, Any] = {
-        "request_id": "RequestId" if "RequestId" in known else "int | str | None",
-        "error": "Error" if "Error" in known else "Any",
-        "envelopes": [_envelope(e, texts) for e in module.envelopes],
-        "routings": [
-            {
-                "name": r.name,
-                "line": _routing_line(r),
-                "doc": doc_lines(docs.of_class(r.name, r.pointer), r.pointer, 0),
-            }
-            for r in module.routings
-        ],
-        "sides": sides,
-        "unread": _unread(sides, builders),
-        "results": results,
-        "typed_results": [{"method": quoted(m.name), "response": m.response} for m in module.methods if m.response],
-        "methods": [
-            {
-                "name": quoted(m.name),
-                "handled_by": ", ".join(quoted(h) for h in m.handled_by),
-                "request": m.request,
-                "response": m.response,
-                "notification": m.notification,
-            }
-            for m in module.methods
-        ],
-        "agent_methods": _members(module, "agent", texts),
-        "client_methods": _members(module, "client", texts),
-        "builders": builders,
-        "exports": sorted([*exports, *(["Result"] if results else [])]),
-    }
-    uses = set(ALWAYS) | {e.params for e in module.envelopes if e.params} | (known & {"RequestId", "Error"})
-    uses |= {t for m in module.methods for t in (m.request, m.response, m.notification) if t}
-    uses |= {_routing_line(r).partition("[")[0] for r in module.routings}
-    if view["typed_results"] or any(len(b["overloads"]) > 1 for b in builders):
-        uses.add("overload")
-    return {**view, "uses": uses, "texts": texts}
+def exports_of(module: Module) -> list[str]:
+    """List the public names of `messages`."""
+    found = ["METHODS", "AgentMethod", "ClientMethod", "MessageFromAgent", "MessageFromClient", *FRAME, *FUNCTIONS]
+    found += [e.name for e in module.envelopes] + [r.name for r in module.routings]
+    found += [name for name, is_request in (("request", True), ("notification", False)) if _built(module, is_request)]
+    return sorted([*found, *(["Result"] if any(m.response for m in module.methods) else [])])
 
 
-def _envelope(envelope: Envelope, texts: dict[str, str | None]) -> dict[str, Any]:
-    plainly = f"The {'request' if envelope.is_request else 'notification'} `{envelope.method}`."
-    return {
-        "name": envelope.name,
-        "base": "Request" if envelope.is_request else "Notification",
-        "method": quoted(envelope.method),
-        "params": envelope.params,
-        "doc": doc_lines(texts[envelope.method] or plainly, envelope.pointer, 4),
-    }
+def _built(module: Module, is_request: bool) -> list[Envelope]:
+    """List the envelopes that a builder makes; params that only rename other params are built under those."""
+    renamed = {d.name for d in module.definitions if isinstance(d, Alias) and isinstance(d.kind, Named)}
+    return [e for e in module.envelopes if e.is_request is is_request and e.params not in renamed]
 
 
-def _side(module: Module, sender: str) -> dict[str, Any]:
-    """Collect what one side sends, protocol-level messages included."""
-    wanted = (f"{sender}Request", f"{sender}Notification", "ProtocolLevelNotification")
-    found = [r for name in wanted for r in module.routings if r.name == name]
-    return {
-        "name": f"MessageFrom{sender}",
-        "sender": sender.lower(),
-        "article": "an" if sender == "Agent" else "a",
-        "other": SIDES[sender],
-        "members": [*(r.name for r in found), *FRAME[2:]],
-        "envelopes": list(dict.fromkeys(e for r in found for e in r.envelopes)),
-    }
+class _Messages:
+    """Makes the view of one schema's messages."""
+
+    def __init__(self, module: Module, spelling: Mapping[str, str], texts: Mapping[str, str | None]) -> None:
+        self._module = module
+        self._spelling = spelling
+        self._texts = texts
+        self._request_id = spelling[module.request_id] if module.request_id else UNKNOWN_REQUEST_ID
+
+    def view(self, docs: Docs) -> MessagesView:
+        """Make the view; `docs` has the texts of the routing unions."""
+        module = self._module
+        senders = (self._sender("Client", "a client", "an agent"), self._sender("Agent", "an agent", "a client"))
+        builders = tuple(b for b in (self._builder(of_request=True), self._builder(of_request=False)) if b.builds)
+        read = {name for sender in senders for name in sender.envelopes}
+        built = [b.envelope for builder in builders for b in builder.builds]
+        return MessagesView(
+            request_id=self._request_id,
+            error=self._spelling[module.error] if module.error else UNKNOWN_ERROR,
+            envelopes=tuple(self._envelope(e) for e in module.envelopes),
+            routings=tuple(_routing(r, docs) for r in module.routings),
+            senders=senders,
+            unread=", ".join(name for name in built if name not in read),
+            results=" | ".join(dict.fromkeys(self._spelling[m.response] for m in module.methods if m.response)),
+            methods=tuple(self._method(m) for m in module.methods),
+            agent_methods=self._members("agent"),
+            client_methods=self._members("client"),
+            builders=builders,
+        )
+
+    def _spell(self, name: str | None) -> str | None:
+        return None if name is None else self._spelling[name]
+
+    def _envelope(self, envelope: Envelope) -> EnvelopeView:
+        kind = "request" if envelope.is_request else "notification"
+        text = self._texts[envelope.method] or f"The {kind} `{envelope.method}`."
+        return EnvelopeView(
+            name=envelope.name,
+            base=kind.capitalize(),
+            method=quoted(envelope.method),
+            params=self._spell(envelope.params),
+            doc=doc_lines(text, envelope.pointer, 4),
+        )
+
+    def _sender(self, name: str, phrase: str, reader: str) -> SenderView:
+        """Collect what one side sends, protocol-level messages included."""
+        kinds = (RoutingKind.REQUESTS, RoutingKind.NOTIFICATIONS, RoutingKind.PROTOCOL_LEVEL)
+        senders = (name.lower(), "protocol")
+        sent = [r for kind in kinds for r in self._module.routings if r.kind is kind and r.sender in senders]
+        return SenderView(
+            name=name.lower(),
+            phrase=phrase,
+            reader=reader,
+            union=f"MessageFrom{name}",
+            members=" | ".join([*(r.name for r in sent), *FRAME[2:]]),
+            envelopes=tuple(dict.fromkeys(e for r in sent for e in r.envelopes)),
+        )
+
+    def _method(self, method: Method) -> MethodView:
+        return MethodView(
+            name=quoted(method.name),
+            handled_by=", ".join(quoted(h) for h in method.handled_by),
+            request=self._spell(method.request),
+            response=self._spell(method.response),
+            notification=self._spell(method.notification),
+        )
+
+    def _members(self, side: str) -> tuple[MemberView, ...]:
+        found = [m for m in self._module.methods if side in m.handled_by and not m.name.startswith("$/")]
+        return tuple(
+            MemberView(member_of(m.key, None), quoted(m.name), plain_doc(self._texts[m.name], 4))
+            for m in sorted(found, key=lambda m: m.key)
+        )
+
+    def _builder(self, *, of_request: bool) -> BuilderView:
+        builds = tuple(
+            BuiltView(e.name, self._spelling[e.params] if e.params else "None")
+            for e in _built(self._module, of_request)
+        )
+        return BuilderView(
+            name="request" if of_request else "notification",
+            parameters=f"id: {self._request_id}, " if of_request else "",
+            arguments="id=id, " if of_request else "",
+            of_request=of_request,
+            builds=builds,
+            overloads=builds if len(builds) > 1 else (),
+        )
 
 
-def _unread(sides: list[dict[str, Any]], builders: list[dict[str, Any]]) -> list[str]:
-    """List the envelopes that can be built and that neither side reads: those of proxies."""
-    read = {name for side in sides for name in side["envelopes"]}
-    return [o["name"] for b in builders for o in b["overloads"] if o["name"] not in read]
-
-
-def _builder(module: Module, *, of_request: bool) -> dict[str, Any]:
-    """List the envelopes that a builder makes; params that are only another name for others come by those."""
-    aliases = {d.name: d.kind for d in module.definitions if isinstance(d, Alias)}
-    found = [
-        {"name": e.name, "params": e.params}
-        for e in module.envelopes
-        if e.is_request is of_request and not isinstance(aliases.get(e.params or ""), Named)
-    ]
-    request_id = "RequestId" if any(d.name == "RequestId" for d in module.definitions) else "int | str | None"
-    return {
-        "name": "request" if of_request else "notification",
-        "of_request": of_request,
-        "id": f"id: {request_id}, " if of_request else "",
-        "pass_id": "id=id, " if of_request else "",
-        "overloads": found,
-    }
-
-
-def _members(module: Module, side: str, texts: dict[str, str | None]) -> list[dict[str, Any]]:
-    found = [m for m in module.methods if side in m.handled_by and not m.name.startswith("$/")]
-    return [
-        {"name": member_of(m.key, None), "value": quoted(m.name), "doc": plain_doc(texts[m.name], 4)}
-        for m in sorted(found, key=lambda m: m.key)
-    ]
-
-
-def _routing_line(routing: Routing) -> str:
+def _routing(routing: Routing, docs: Docs) -> RoutingView:
     known = " | ".join(routing.envelopes)
-    if routing.responses and known:
-        return f"Fallback[{known}, Response | ErrorResponse]"
-    if routing.responses:
-        return "Untagged[Response | ErrorResponse]"
-    if routing.name == "ProtocolLevelNotification":
-        return f"Tagged[{known}]"
-    return f"Routed[{known}, Extension{'Request' if routing.name.endswith('Request') else 'Notification'}]"
+    match routing.kind:
+        case RoutingKind.REQUESTS:
+            union = f"Routed[{known}, ExtensionRequest]"
+        case RoutingKind.NOTIFICATIONS:
+            union = f"Routed[{known}, ExtensionNotification]"
+        case RoutingKind.PROTOCOL_LEVEL:
+            union = f"Tagged[{known}]"
+        case RoutingKind.RESPONSES | RoutingKind.OUTGOING:
+            answers = "Response | ErrorResponse"
+            union = f"Fallback[{known}, {answers}]" if known else f"Untagged[{answers}]"
+    doc = doc_lines(docs.of_class(routing.name, routing.pointer), routing.pointer, 0)
+    return RoutingView(f"{routing.name}: TypeAlias = {union}", doc)

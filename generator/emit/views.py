@@ -1,14 +1,12 @@
-"""Finished view objects: everything a template writes is decided and spelt out here."""
+"""Views of definitions: everything that a template writes is spelled out here."""
 
-import textwrap
 from dataclasses import dataclass
 
 from generator.docs import Docs
+from generator.emit.docstrings import doc_lines, plain_doc
 from generator.emit.text import Writer, quoted
 from generator.model import Alias, CatchAll, Definition, Enumeration, Identifier, Struct, Union
 from generator.names import field_of
-
-WIDTH = 116
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,12 @@ class ClassView:
     doc: tuple[str, ...]
     fields: tuple[FieldView, ...]
     unknown: str | None = None
+    """The member that an open enumeration reads unknown values as."""
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the definition becomes a class."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +44,13 @@ class AliasView:
     line: str
     doc: tuple[str, ...]
 
+    @property
+    def is_class(self) -> bool:
+        """Whether the definition becomes a class."""
+        return False
+
 
 View = ClassView | AliasView
-
-
-def doc_lines(text: str | None, pointer: str, indent: int) -> tuple[str, ...]:
-    """Lay out a docstring: one line where it fits, else a summary, a blank line and the rest."""
-    cite = _escaped(f"[#{pointer}]") if pointer else ""
-    if not text:
-        return (cite,) if cite else ()
-    text = _escaped(text)
-    whole = f"{text} {cite}".strip()
-    room = WIDTH - indent
-    if len(whole) + 6 <= room and not whole.endswith('"'):
-        return (whole,)
-    first, _, rest = text.partition(". ")
-    summary = textwrap.wrap(f"{first}." if rest else first, room - 3)
-    body = textwrap.wrap(f"{rest} {cite}".strip(), room) if rest or cite else []
-    return (*summary, "", *body, "") if body else (*summary, "")
-
-
-def _escaped(text: str) -> str:
-    """Write text as it must stand in a docstring, whatever it has in it."""
-    plain = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return plain if plain.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in plain)
-
-
-def plain_doc(text: str | None, indent: int) -> tuple[str, ...]:
-    """Lay out the docstring of a field or member, which cites no place of its own."""
-    return doc_lines(text, "", indent) if text else ()
 
 
 def _fields_of(definition: Definition) -> set[str]:
@@ -80,10 +62,10 @@ def _fields_of(definition: Definition) -> set[str]:
 
 
 class Viewer:
-    """Makes the views of one emitted module."""
+    """Makes the views of the definitions in one emitted module."""
 
     def __init__(self, docs: Docs, definitions: tuple[Definition, ...] = ()) -> None:
-        """Start with no names used; the names of all `definitions` are the schema's."""
+        """Start with the `definitions` whose names emitted helpers must not collide with."""
         self.docs = docs
         self.definitions = frozenset(d.name for d in definitions)
         self.writer = Writer(hidden=self.definitions | {name for d in definitions for name in _fields_of(d)})

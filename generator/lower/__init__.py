@@ -1,10 +1,17 @@
-"""Lowering: from a schema that was read to the few kinds of definitions that templates can write."""
+"""Lowering: from a schema that was read to the few kinds of definitions that templates can write.
+
+One pass after the other; a pass sees the context and what earlier passes have made.
+"""
 
 from generator.errors import GeneratorError
 from generator.lower.context import Context
-from generator.lower.definitions import Lowering
+from generator.lower.definitions import claim_names, lower_objects, lower_values
+from generator.lower.features import lower_features
+from generator.lower.inline import hoist_inline
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
+from generator.lower.tags import fold_tags
+from generator.lower.unions import lower_unions, with_fallback_guards
 from generator.model import Module
 from generator.names import Names
 from generator.overrides import Overrides
@@ -13,34 +20,40 @@ from generator.read import Schema
 
 def lower(schema: Schema, overrides: Overrides) -> Module:
     """Lower a schema; stale overrides of a pinned schema are an error."""
-    context = Context(schema, overrides, Names(schema.source.file))
-    routing = routing_names(schema.source)
-    Lowering(context, routing).run()
-    messages = lower_messages(context, routing)
-    needs = lower_needs(context.made, messages.methods, overrides, schema.source.file)
+    file = schema.source.file
+    context = Context(schema, overrides, Names(file), routing_names(schema.source))
+    claim_names(context)
+    hoist_inline(context)
+    folded = fold_tags(context)
+    lower_values(context)
+    objects = lower_objects(context, folded)
+    unions = lower_unions(context, folded)
+    definitions = with_fallback_guards([*context.values.values(), *objects, *unions])
+    messages = lower_messages(context, context.routing)
+    needs = lower_needs(definitions, messages.methods, overrides, file)
     if schema.source.pinned:
         overrides.check_used(schema)
-    exports = (
-        {d.name for d in context.made} | {e.name for e in messages.envelopes} | {r.name for r in messages.routings}
-    )
     return Module(
         label=schema.source.label,
-        definitions=tuple(context.made),
+        definitions=tuple(sorted(definitions, key=lambda d: d.name)),
         envelopes=messages.envelopes,
         routings=messages.routings,
         methods=messages.methods,
-        exports=tuple(sorted(exports)),
+        exports=tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)})),
         needs=needs,
+        request_id=messages.request_id,
+        error=messages.error,
+        features=lower_features(definitions, messages, schema.source.file),
         version=_version(schema, overrides),
     )
 
 
 def _version(schema: Schema, overrides: Overrides) -> int:
-    """Give the version of the protocol: that of upstream's list of methods, else of the table that the schema fits."""
+    """Return the protocol version: that of upstream's list of methods, else of the overrides that the schema fits."""
     meta = schema.source.meta or {}
     version = meta.get("version", int(overrides.family.removeprefix("v") or 1))
     if type(version) is not int or version < 0:
-        raise GeneratorError("is not the number of a version", file=schema.source.meta_file, pointer="/version")
+        raise GeneratorError("is not a version number", file=schema.source.meta_file, pointer="/version")
     return version
 
 

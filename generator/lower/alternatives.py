@@ -5,23 +5,34 @@ payload may be a union again, with a tag of its own; then each of its alternativ
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from generator.engine import SchemaObject
 from generator.errors import child
-from generator.lower.context import Node, Property, all_of, branches_of, const_of, reference_of
+from generator.lower.context import Context
+from generator.lower.nodes import Node, all_of, branches_of, const_of, reference_of, required_constants, step_of
 from generator.model import Tag
 
-if TYPE_CHECKING:
-    from generator.lower.definitions import Lowering
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property before it becomes a field: its schema and the definition that declares it."""
+
+    key: str
+    node: Node
+    pointer: str
+    owner: str
+    required: bool
+    lenient_as: Node | None = None
+    """The same property as an enclosing object declares it; its leniency counts too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """One way through the unions of an object.
 
-    `steps` are the tags and titles on the way, `tags` the constants met, outermost first. `payload` is the definition
-    that the alternative is made of when it adds nothing but tags to it.
+    `steps` are the tags and titles on the way, `tags` the constants met, outermost first. `other_of` is the tag's key
+    in an alternative for unknown tags, `known` are the values that it refuses. `payload` is the definition that the
+    alternative consists of if it adds nothing but tags.
     """
 
     steps: tuple[str, ...]
@@ -34,55 +45,56 @@ class Alternative:
     payload: str | None = None
 
 
-def expand_definition(low: "Lowering", name: str) -> list[Alternative]:
-    """List the alternatives of a definition that describes an object."""
-    if name in low.expanding:
-        raise low.context.fail(low.context.pointer(name), f"{name} takes in itself", "see its allOf, anyOf and oneOf")
-    low.expanding.append(name)
-    node = low.context.definition(name)
+def expand_definition(context: Context, name: str, within: tuple[str, ...] = ()) -> list[Alternative]:
+    """List the alternatives of an object definition; `within` are the definitions that are being expanded."""
+    if name in within:
+        raise context.fail(context.pointer(name), f"{name} includes itself", "see its allOf, anyOf and oneOf")
+    within = (*within, name)
+    node = context.definition(name)
     target = reference_of(node)
-    pointer = low.context.pointer(name)
-    found = expand(low, node, pointer, name) if target is None else expand_definition(low, target)
-    low.expanding.pop()
     if target is not None:
-        return found
+        return expand_definition(context, target, within)
+    found = expand(context, node, context.pointer(name), name, within)
     if len(found) == 1 and not found[0].steps and not found[0].tags and not found[0].keeps_extra:
         return [replace(found[0], payload=name)]
     return found
 
 
-def expand(low: "Lowering", node: SchemaObject, pointer: str, owner: str) -> list[Alternative]:
+def expand(
+    context: Context, node: SchemaObject, pointer: str, owner: str, within: tuple[str, ...] = ()
+) -> list[Alternative]:
     """List the alternatives of an object schema."""
-    own = Alternative((), pointer, tuple(_properties(low, node, pointer, owner)))
     keeps_extra = node.additionalProperties is True or node.unevaluatedProperties is True
-    found = [replace(own, keeps_extra=keeps_extra)]
+    found = [Alternative((), pointer, _properties(node, pointer, owner), keeps_extra=keeps_extra)]
     for name in all_of(node):
-        parts = expand_definition(low, name)
+        parts = expand_definition(context, name, within)
         found = [_join(a, b, nested=len(parts) > 1) for a in found for b in parts]
     keyword, branches = branches_of(node)
-    check_tags(low, node, pointer)
+    check_tags(context, node, pointer)
     if branches:
         choices: list[Alternative] = []
         for index, branch in enumerate(branches):
-            choices.extend(branch_alternatives(low, branch, child(pointer, keyword, index), owner))
+            choices += branch_alternatives(context, branch, child(pointer, keyword, index), owner, within)
         found = [_join(a, b, nested=True) for a in found for b in choices]
     return found
 
 
-def branch_alternatives(low: "Lowering", node: Node, pointer: str, owner: str) -> list[Alternative]:
+def branch_alternatives(
+    context: Context, node: Node, pointer: str, owner: str, within: tuple[str, ...] = ()
+) -> list[Alternative]:
     """List the alternatives of one branch of a union; their steps begin with its tag or title."""
     if not isinstance(node, SchemaObject):
-        raise low.context.fail(pointer, "a branch that takes any value, among objects")
+        raise context.fail(pointer, "a branch that allows any value, among objects")
     target = reference_of(node)
     if target is not None:
-        parts = expand_definition(low, target)
+        parts = expand_definition(context, target, within)
         title = node.title or target
         return [replace(p, steps=(title, *p.steps), pointer=pointer) for p in parts]
-    tags = [Tag(k, v) for k, v in constants_of(node)]
-    other_of, known = _unknown_tag(low, node, pointer)
-    step = tags[0].value if tags else node.title
+    tags = [Tag(k, v) for k, v in required_constants(node)]
+    other_of, known = _unknown_tag(context, node, pointer)
+    step = step_of(node)
     if step is None:
-        raise low.context.fail(pointer, "a branch with neither a tag nor a title", "its class could not be named")
+        raise context.fail(pointer, "a branch with neither a tag nor a title", "its class could not be named")
     return [
         replace(
             part,
@@ -92,18 +104,18 @@ def branch_alternatives(low: "Lowering", node: Node, pointer: str, owner: str) -
             known=known or part.known,
             pointer=pointer if part.payload else part.pointer,
         )
-        for part in expand(low, node, pointer, owner)
+        for part in expand(context, node, pointer, owner, within)
     ]
 
 
-def check_tags(low: "Lowering", node: SchemaObject, pointer: str) -> None:
-    """Refuse two branches of one union that claim the same tag."""
+def check_tags(context: Context, node: SchemaObject, pointer: str) -> None:
+    """Refuse two branches of one union that have the same tag."""
     keyword, branches = branches_of(node)
     seen: dict[tuple[str, str], int] = {}
     for index, branch in enumerate(branches):
-        for pair in constants_of(branch)[:1] if isinstance(branch, SchemaObject) else ():
+        for pair in required_constants(branch)[:1] if isinstance(branch, SchemaObject) else ():
             if pair in seen:
-                raise low.context.fail(
+                raise context.fail(
                     child(pointer, keyword, index),
                     f"duplicate tag {pair[0]} = {pair[1]!r}, as in {child(pointer, keyword, seen[pair])}",
                     "a reader could not tell the two branches apart",
@@ -111,40 +123,35 @@ def check_tags(low: "Lowering", node: SchemaObject, pointer: str) -> None:
             seen[pair] = index
 
 
-def constants_of(node: SchemaObject) -> list[tuple[str, str]]:
-    """List the required properties of an object that may hold one text only."""
-    found = [(k, const_of(p)) for k, p in (node.properties or {}).items() if k in node.required]
-    return [(k, c) for k, c in found if isinstance(c, str)]
-
-
-def _unknown_tag(low: "Lowering", node: SchemaObject, pointer: str) -> tuple[str | None, tuple[str, ...]]:
-    """Read a `not`: the tag that must be none of the listed ones."""
+def _unknown_tag(context: Context, node: SchemaObject, pointer: str) -> tuple[str | None, tuple[str, ...]]:
+    """Read a `not`: it may only exclude values of one required tag."""
     raw = node.extras.get("not")
     if raw is None:
         return None, ()
-    refused = SchemaObject.model_validate(raw)
+    excluded = SchemaObject.model_validate(raw)
     pairs = [
         pair
-        for branch in (branches_of(refused)[1] or [refused])
+        for branch in (branches_of(excluded)[1] or [excluded])
         if isinstance(branch, SchemaObject)
-        for pair in constants_of(branch)
+        for pair in required_constants(branch)
     ]
     keys = {key for key, _ in pairs}
     if len(keys) != 1 or not keys <= set(node.required):
-        raise low.context.fail(child(pointer, "not"), "a `not` that does more than refuse values of one required tag")
+        raise context.fail(child(pointer, "not"), "a `not` may only exclude values of one required tag")
     return keys.pop(), tuple(value for _, value in pairs)
 
 
-def _properties(low: "Lowering", node: SchemaObject, pointer: str, owner: str) -> list[Property]:
-    return [
+def _properties(node: SchemaObject, pointer: str, owner: str) -> tuple[Property, ...]:
+    """List the properties of an object itself, tags aside."""
+    return tuple(
         Property(k, p, child(pointer, "properties", k), owner, k in node.required)
         for k, p in (node.properties or {}).items()
         if not (isinstance(const_of(p), str) and k in node.required)
-    ]
+    )
 
 
 def _join(outer: Alternative, inner: Alternative, *, nested: bool) -> Alternative:
-    """Put two parts of one object together; where both declare a property, the inner one is the narrower."""
+    """Combine two parts of one object; where both declare a property, the inner declaration is the narrower one."""
     declared = {p.key: p for p in outer.properties}
     inner_keys = {p.key for p in inner.properties} | {t.field for t in inner.tags}
     narrowed = [replace(p, lenient_as=declared[p.key].node) if p.key in declared else p for p in inner.properties]

@@ -1,11 +1,13 @@
 """Default values: JSON values of the schema become the values of `values.py`, according to the type of the field."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from generator.errors import child
+from generator.jsonutil import is_array, is_object
 from generator.lower.alternatives import expand
-from generator.lower.context import Node, default_of
+from generator.lower.context import Context
 from generator.lower.kinds import RANGES, kind_of
+from generator.lower.nodes import Node, default_of
 from generator.model import (
     Advised,
     Alias,
@@ -21,14 +23,10 @@ from generator.model import (
     Type,
 )
 from generator.names import field_of
-from generator.source import is_array, is_object
 from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, of_json
 
-if TYPE_CHECKING:
-    from generator.lower.definitions import Lowering
 
-
-def default_value(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Value:
+def default_value(context: Context, kind: Type, raw: Any, pointer: str) -> Value:
     """Convert a JSON value to a value of a type; a mismatch is an error."""
     match kind:
         case Plain(name="Any"):
@@ -40,58 +38,57 @@ def default_value(low: "Lowering", kind: Type, raw: Any, pointer: str) -> Value:
         case Nullable() if raw is None:
             return Literal(None)
         case Nullable(inner=inner) | Advised(inner=inner):
-            return default_value(low, inner, raw, pointer)
+            return default_value(context, inner, raw, pointer)
         case ListOf(item=item) if is_array(raw):
-            return ListValue(tuple(default_value(low, item, v, child(pointer, i)) for i, v in enumerate(raw)))
+            return ListValue(tuple(default_value(context, item, v, child(pointer, i)) for i, v in enumerate(raw)))
         case MapOf(item=item) if is_object(raw):
-            return MapValue(tuple((k, default_value(low, item, v, child(pointer, k))) for k, v in raw.items()))
+            return MapValue(tuple((k, default_value(context, item, v, child(pointer, k))) for k, v in raw.items()))
         case Named(name=name):
-            return _named_value(low, name, raw, pointer)
+            return _named_value(context, name, raw, pointer)
         case Choice(options=options):
             for option in options:
                 if _has_type(option, raw):
-                    return default_value(low, option, raw, pointer)
+                    return default_value(context, option, raw, pointer)
         case _:
             pass
-    raise low.context.fail(pointer, f"the default {raw!r} does not match its type")
+    raise context.fail(pointer, f"the default {raw!r} does not match its type")
 
 
-def _named_value(low: "Lowering", name: str, raw: Any, pointer: str) -> Value:
+def _named_value(context: Context, name: str, raw: Any, pointer: str) -> Value:
     """Convert a JSON value to a value of a definition."""
-    match low.lowered(name):
+    match context.made_as(name):
         case Enumeration(members=members):
             for member in members:
                 if member.value == raw:
                     return MemberOf(name, member.name)
-            raise low.context.fail(pointer, f"{name} has no value {raw!r}")
+            raise context.fail(pointer, f"{name} has no value {raw!r}")
         case Identifier() if isinstance(raw, str):
             return Literal(raw, newtype=name)
         case Alias(kind=kind):
-            return default_value(low, kind, raw, pointer)
+            return default_value(context, kind, raw, pointer)
         case _:
-            return _new(low, name, raw, pointer)
+            return _new(context, name, raw, pointer)
 
 
-def _new(low: "Lowering", name: str, raw: Any, pointer: str) -> New:
+def _new(context: Context, name: str, raw: Any, pointer: str) -> New:
     """Convert a JSON object to an instance of a class; properties equal to their own defaults are left out."""
-    node = low.context.schema.definitions.get(name)
-    if node is None or not is_object(raw) or not low.is_struct(name):
-        raise low.context.fail(pointer, f"a default of the type {name} cannot be written", "see lower/defaults.py")
-    place = low.context.pointer(name)
-    properties: dict[str, Node] = {p.key: p.node for p in expand(low, node, place, name)[0].properties}
+    if not is_object(raw) or not context.is_struct(name):
+        raise context.fail(pointer, f"a default of the type {name} cannot be written", "see lower/defaults.py")
+    node, place = context.definition(name), context.pointer(name)
+    properties: dict[str, Node] = {p.key: p.node for p in expand(context, node, place, name)[0].properties}
     arguments: list[tuple[str, Value]] = []
     for key, value in raw.items():
         if key not in properties:
-            raise low.context.fail(child(pointer, key), f"{name} has no property {key!r}")
+            raise context.fail(child(pointer, key), f"{name} has no property {key!r}")
         has_default, default = default_of(properties[key])
         if has_default and default == value:
             continue
-        kind = kind_of(low, properties[key], child(place, "properties", key), name, key)
-        made = default_value(low, kind, value, child(pointer, key))
-        arguments.append((field_of(key, low.context.schema.names), made))
+        kind = kind_of(context, properties[key], child(place, "properties", key))
+        made = default_value(context, kind, value, child(pointer, key))
+        arguments.append((field_of(key, context.schema.names), made))
     missing = [k for k in node.required if k not in raw]
     if missing:
-        raise low.context.fail(pointer, f"the default lacks {missing[0]!r}, which {name} requires")
+        raise context.fail(pointer, f"the default lacks {missing[0]!r}, which {name} requires")
     return New(name, tuple(arguments))
 
 

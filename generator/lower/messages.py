@@ -1,14 +1,24 @@
-"""The message layer: which definitions travel under which method, and who sends them."""
+"""Messages: which definitions travel under which method, and who sends them."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 from generator.errors import GeneratorError, child
-from generator.lower.context import Context, definition_refs, text_of
-from generator.model import Envelope, Method, Routing
+from generator.jsonutil import is_array, is_object
+from generator.lower.context import Context
+from generator.lower.nodes import definition_refs, text_of
+from generator.model import Envelope, Method, Routing, RoutingKind
 from generator.names import envelope_name
-from generator.source import Source, definitions_of, is_object
+from generator.source import Source, definitions_of
 
-KINDS = ("Request", "Notification", "Response", "OutgoingMessage")
+KINDS = {
+    "Request": RoutingKind.REQUESTS,
+    "Notification": RoutingKind.NOTIFICATIONS,
+    "Response": RoutingKind.RESPONSES,
+    "OutgoingMessage": RoutingKind.OUTGOING,
+}
+"""How the keys of routing definitions end; they begin with a sender."""
 SENDERS = ("Agent", "Client", "Proxy")
 HANDLED_BY = {
     "agent": ("agent",),
@@ -23,14 +33,15 @@ RECEIVERS = {
     "Proxy": ("proxy",),
     "ProtocolLevel": ("protocol",),
 }
-ANSWERERS = {"Agent": ("agent", "both"), "Client": ("client", "both"), "Proxy": ("proxy",)}
+"""Values of `x-side` that fit what each sender sends."""
+RESPONDERS = {"Agent": ("agent", "both"), "Client": ("client", "both"), "Proxy": ("proxy",)}
+"""Values of `x-side` that fit the responses of each sender."""
 META_TABLES = {
     "agentMethods": "agent",
     "clientMethods": "client",
     "protocolMethods": "protocol",
     "proxyMethods": "proxy",
 }
-FRAME = ("RequestId", "Error")
 PROTOCOL_LEVEL = "ProtocolLevelNotification"
 
 
@@ -43,18 +54,20 @@ def routing_names(source: Source) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The envelopes, routing unions and methods of one schema."""
+    """The envelopes, routing unions and methods of one schema, and the definitions that all messages share."""
 
     envelopes: tuple[Envelope, ...]
     routings: tuple[Routing, ...]
     methods: tuple[Method, ...]
+    request_id: str | None
+    error: str | None
 
 
 @dataclass(slots=True)
 class _Types:
-    """The types that one method carries."""
+    """The types that one method carries, and the values of `x-side` of its parts."""
 
-    sides: set[str]
+    sides: set[str] = field(default_factory=set[str])
     request: str | None = None
     response: str | None = None
     notification: str | None = None
@@ -62,69 +75,151 @@ class _Types:
 
 def lower_messages(context: Context, routing: frozenset[str]) -> Messages:
     """Make envelopes of the routing definitions' parts; hold them against `x-side`, `x-method` and the meta file."""
-    sent = {name: _parts(context, name) for name in sorted(routing) if not name.endswith("OutgoingMessage")}
-    methods: dict[str, _Types] = {}
-    envelopes: dict[str, Envelope] = {}
-    routings: list[Routing] = []
-    placed: set[str] = set()
-    for name, definitions in sent.items():
-        sender, kind = _split(name)
-        for definition in definitions:
-            method, side = _routed(context, definition, name)
-            if side not in (ANSWERERS if kind == "Response" else RECEIVERS)[sender]:
-                raise context.fail(
-                    child(context.pointer(definition), "x-side"),
-                    f"x-side is {side!r}, but {name} says that the {sender.lower()} {_verb(kind)} it",
-                )
-            _place(context, methods, method, side, kind, definition)
-            placed.add(definition)
-            if kind != "Response":
-                pointer = context.pointer(definition)
-                envelope = envelope_name(definition)
-                if envelope not in envelopes:
-                    context.names.claim(envelope, pointer)
-                    envelopes[envelope] = Envelope(envelope, pointer, method, definition, kind == "Request")
-        parts = tuple(envelope_name(d) for d in definitions) if kind != "Response" else ()
-        context.names.claim(name, context.pointer(name))
-        routings.append(Routing(name, context.pointer(name), parts, responses=kind == "Response"))
-    routings += _protocol_level(context, methods, envelopes, placed, routing)
-    routings += _outgoing(context, routing, {r.name: r for r in routings})
-    _check_all_placed(context, methods, placed)
-    keys = _meta_keys(context.schema.source, methods)
-    listed = tuple(
-        Method(
-            name,
-            keys[name],
-            tuple(sorted({h for s in types.sides for h in HANDLED_BY[s]})),
-            types.request,
-            types.response,
-            types.notification,
-        )
-        for name, types in sorted(methods.items())
+    request_id, error = _types_of(context, routing, "id"), _types_of(context, routing, "error")
+    router = _Router(context, request_id | error)
+    for name in sorted(routing):
+        if not name.endswith("OutgoingMessage"):
+            router.route(name)
+    router.route_protocol_level(is_listed=PROTOCOL_LEVEL in routing)
+    for name in sorted(routing):
+        if name.endswith("OutgoingMessage"):
+            router.route_outgoing(name)
+    router.place_the_rest()
+    keys = _meta_keys(context.schema.source, router.methods)
+    return Messages(
+        tuple(router.envelopes[n] for n in sorted(router.envelopes)),
+        tuple(router.routings),
+        tuple(_method(name, keys[name], types) for name, types in sorted(router.methods.items())),
+        min(request_id, default=None),
+        min(error, default=None),
     )
-    return Messages(tuple(envelopes[n] for n in sorted(envelopes)), tuple(routings), listed)
+
+
+def _method(name: str, key: str, types: _Types) -> Method:
+    handled_by = tuple(sorted({h for s in types.sides for h in HANDLED_BY[s]}))
+    return Method(name, key, handled_by, types.request, types.response, types.notification)
+
+
+class _Router:
+    """Collects what the routing definitions say."""
+
+    def __init__(self, context: Context, shared: frozenset[str]) -> None:
+        self.context = context
+        self.shared = shared
+        self.methods: dict[str, _Types] = {}
+        self.envelopes: dict[str, Envelope] = {}
+        self.routings: list[Routing] = []
+        self._placed: set[str] = set()
+
+    def route(self, name: str) -> None:
+        """Place the parts of a routing definition under their methods."""
+        sender, kind = _split(name)
+        is_response = kind == "Response"
+        definitions = _parts(self.context, name, self.shared)
+        for definition in definitions:
+            method, side = _routed(self.context, definition, name)
+            if side not in (RESPONDERS if is_response else RECEIVERS)[sender]:
+                raise self.context.fail(
+                    child(self.context.pointer(definition), "x-side"),
+                    f"x-side is {side!r}, but {name} says that the {sender.lower()} "
+                    f"{'answers' if is_response else 'sends'} it",
+                )
+            self._place(method, side, kind, definition)
+            if not is_response:
+                self._envelope(definition, method, is_request=kind == "Request")
+        self._routing(name, definitions if not is_response else ())
+
+    def route_protocol_level(self, *, is_listed: bool) -> None:
+        """Route what either side may send; `is_listed`: a definition of the schema lists it."""
+        found = [n for n in self.context.schema.names if text_of(self.context.definition(n), "x-side") == "protocol"]
+        for definition in found:
+            method, side = _routed(self.context, definition, PROTOCOL_LEVEL)
+            self._place(method, side, "Notification", definition)
+            self._envelope(definition, method, is_request=False)
+        if found and not is_listed:
+            self._routing(PROTOCOL_LEVEL, found, pointer="")
+
+    def route_outgoing(self, name: str) -> None:
+        """Route what a sender sends of any kind: the parts of its other routing definitions."""
+        by_name = {r.name: r for r in self.routings}
+        targets = definition_refs(self.context.schema.source.raw["$defs"][name])
+        envelopes = tuple(e for t in targets if t in by_name for e in by_name[t].envelopes)
+        pointer = self.context.pointer(name)
+        self.context.names.claim(name, pointer)
+        self.routings.append(Routing(name, pointer, _split(name)[0].lower(), RoutingKind.OUTGOING, envelopes))
+
+    def place_the_rest(self) -> None:
+        """Place the responses that no routing definition names; any other part must be named by one."""
+        for name in self.context.schema.names:
+            node = self.context.definition(name)
+            method, side = text_of(node, "x-method"), text_of(node, "x-side")
+            if name in self._placed or method is None or side is None:
+                continue
+            if not name.endswith("Response"):
+                raise self.context.fail(
+                    self.context.pointer(name), f"{method} has the part {name}, which no routing definition names"
+                )
+            self._place(method, side, "Response", name)
+
+    def _place(self, method: str, side: str, kind: str, definition: str) -> None:
+        """Note a definition as the part of a method that `kind` names."""
+        types = self.methods.setdefault(method, _Types())
+        types.sides.add(side)
+        slot = kind.lower()
+        known = getattr(types, slot)
+        if known not in (None, definition):
+            place = child(self.context.pointer(definition), "x-method")
+            raise self.context.fail(place, f"{method} already has the {slot} {known}", "one per method")
+        setattr(types, slot, definition)
+        self._placed.add(definition)
+
+    def _envelope(self, definition: str, method: str, *, is_request: bool) -> None:
+        name = envelope_name(definition)
+        if name not in self.envelopes:
+            pointer = self.context.pointer(definition)
+            self.context.names.claim(name, pointer)
+            self.envelopes[name] = Envelope(name, pointer, method, definition, is_request)
+
+    def _routing(self, name: str, definitions: Iterable[str], pointer: str | None = None) -> None:
+        pointer = self.context.pointer(name) if pointer is None else pointer
+        self.context.names.claim(name, pointer)
+        sender, kind = _split(name)
+        parts = tuple(envelope_name(d) for d in definitions)
+        if name == PROTOCOL_LEVEL:
+            self.routings.append(Routing(name, pointer, "protocol", RoutingKind.PROTOCOL_LEVEL, parts))
+        else:
+            self.routings.append(Routing(name, pointer, sender.lower(), KINDS[kind], parts))
 
 
 def _split(name: str) -> tuple[str, str]:
-    for kind in KINDS:
-        if name.endswith(kind):
-            return name.removesuffix(kind), kind
-    raise ValueError(name)
+    """Split the key of a routing definition into sender and kind."""
+    kind = next(k for k in KINDS if name.endswith(k))
+    return name.removesuffix(kind), kind
 
 
-def _verb(kind: str) -> str:
-    return "answers" if kind == "Response" else "sends"
+def _types_of(context: Context, routing: frozenset[str], key: str) -> frozenset[str]:
+    """List the definitions that a property of whole messages refers to."""
+    return frozenset(r for name in routing for r in _property_refs(context.schema.source.raw["$defs"][name], key))
 
 
-def _parts(context: Context, name: str) -> list[str]:
-    """List the params or result types of a routing definition, free JSON and the frame's own types aside."""
+def _property_refs(node: Any, key: str) -> Iterator[str]:
+    if is_object(node):
+        properties = node.get("properties")
+        if is_object(properties):
+            yield from definition_refs(properties.get(key))
+    for value in node.values() if is_object(node) else node if is_array(node) else ():
+        yield from _property_refs(value, key)
+
+
+def _parts(context: Context, name: str, shared: frozenset[str]) -> list[str]:
+    """List the params or result types of a routing definition; free JSON and what messages share do not count."""
     raw = context.schema.source.raw["$defs"][name]
     found: list[str] = []
     for target in dict.fromkeys(definition_refs(raw)):
         extras = context.definition(target).extras
         if "x-method" in extras or _request_of(context, target) is not None:
             found.append(target)
-        elif target not in FRAME and not _is_extension(context, target) and not _is_draft(context, target):
+        elif target not in shared and not _is_extension(context, target) and not _is_draft(context, target):
             raise context.fail(
                 context.pointer(target), f"{name} carries {target}, which has no x-method", "its route is unknown"
             )
@@ -161,90 +256,15 @@ def _routed(context: Context, definition: str, routing: str) -> tuple[str, str]:
     return method, side
 
 
-def _place(context: Context, methods: dict[str, _Types], method: str, side: str, kind: str, definition: str) -> None:
-    types = methods.setdefault(method, _Types(set()))
-    types.sides.add(side)
-    slot = kind.lower()
-    known = getattr(types, slot)
-    if known not in (None, definition):
-        raise context.fail(
-            child(context.pointer(definition), "x-method"), f"{method} already has the {slot} {known}", "one per method"
-        )
-    setattr(types, slot, definition)
-
-
-def _protocol_level(
-    context: Context,
-    methods: dict[str, _Types],
-    envelopes: dict[str, Envelope],
-    placed: set[str],
-    routing: frozenset[str],
-) -> list[Routing]:
-    """Route what either side may send; not every schema has a definition for it."""
-    found: list[str] = []
-    for name in context.schema.names:
-        node = context.definition(name)
-        if text_of(node, "x-side") == "protocol":
-            method, side = _routed(context, name, PROTOCOL_LEVEL)
-            _place(context, methods, method, side, "Notification", name)
-            placed.add(name)
-            envelope = envelope_name(name)
-            if envelope not in envelopes:
-                context.names.claim(envelope, context.pointer(name))
-                envelopes[envelope] = Envelope(envelope, context.pointer(name), method, name, is_request=False)
-            found.append(envelope)
-    if not found or PROTOCOL_LEVEL in routing:
-        return []
-    context.names.claim(PROTOCOL_LEVEL, "")
-    return [Routing(PROTOCOL_LEVEL, "", tuple(found))]
-
-
-def _outgoing(context: Context, routing: frozenset[str], known: dict[str, Routing]) -> list[Routing]:
-    out: list[Routing] = []
-    for name in sorted(n for n in routing if n.endswith("OutgoingMessage")):
-        context.names.claim(name, context.pointer(name))
-        targets = [known[t] for t in definition_refs(context.schema.source.raw["$defs"][name]) if t in known]
-        parts = tuple(e for t in targets for e in t.envelopes)
-        out.append(Routing(name, context.pointer(name), parts, responses=any(t.responses for t in targets)))
-    return out
-
-
-def _check_all_placed(context: Context, methods: dict[str, _Types], placed: set[str]) -> None:
-    """Place the definitions that have a method and no routing definition names, by the ends of their keys."""
-    for name in context.schema.names:
-        node = context.definition(name)
-        method, side = text_of(node, "x-method"), text_of(node, "x-side")
-        if name in placed or method is None or side is None:
-            continue
-        kind = next((k for k in KINDS[:3] if name.endswith(k)), None)
-        if kind is None or kind != "Response":
-            raise context.fail(
-                context.pointer(name), f"{method} has the part {name}, which no routing definition names"
-            )
-        _place(context, methods, method, side, kind, name)
-
-
 def _meta_keys(source: Source, methods: dict[str, _Types]) -> dict[str, str]:
     """Give the key of each method in the meta file, or one made the same way; hold both against each other."""
     keys = {m: m.removeprefix("$/").replace("/", "_") for m in methods}
     if source.meta is None:
         return keys
-    told = bool(methods)  # the oldest schemas tell nothing of methods, their meta files do
     listed: dict[str, set[str]] = {}
-    for table, side in META_TABLES.items():
-        entries = source.meta.get(table, {})
-        if not is_object(entries):
-            raise GeneratorError("is not an object", file=source.meta_file, pointer=child("", table))
-        for key, method in entries.items():
-            place = child("", table, key)
-            if not isinstance(method, str) or not method.strip():
-                raise GeneratorError("is not the name of a method", file=source.meta_file, pointer=place)
-            if told and method not in methods:
-                raise GeneratorError(
-                    f"the method {method!r} has no definition in {source.file}", file=source.meta_file, pointer=place
-                )
-            keys[method] = key
-            listed.setdefault(method, set()).add(side)
+    for key, method, side in _meta_entries(source, methods):
+        keys[method] = key
+        listed.setdefault(method, set()).add(side)
     for method, types in sorted(methods.items()):
         wanted = {"agent", "client"} if "both" in types.sides else types.sides
         if listed.get(method, set()) != wanted:
@@ -260,6 +280,24 @@ def _meta_keys(source: Source, methods: dict[str, _Types]) -> dict[str, str]:
             f"unknown key {unknown[0]!r}", file=source.meta_file, hint="see META_TABLES in messages.py"
         )
     return keys
+
+
+def _meta_entries(source: Source, methods: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """List the key, the method and the side of each entry of the meta file."""
+    for table, side in META_TABLES.items():
+        entries = (source.meta or {}).get(table, {})
+        if not is_object(entries):
+            raise GeneratorError("is not an object", file=source.meta_file, pointer=child("", table))
+        for key, method in entries.items():
+            place = child("", table, key)
+            if not isinstance(method, str) or not method.strip():
+                raise GeneratorError("is not the name of a method", file=source.meta_file, pointer=place)
+            # The oldest schemas define no methods, though their meta files list some.
+            if methods and method not in methods:
+                raise GeneratorError(
+                    f"the method {method!r} has no definition in {source.file}", file=source.meta_file, pointer=place
+                )
+            yield key, method, side
 
 
 def _and(sides: set[str]) -> str:

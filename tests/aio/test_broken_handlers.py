@@ -103,6 +103,7 @@ def test_an_answer_behind_a_stuck_handler_is_delivered_at_the_end() -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_two_ends_whose_handlers_answer_a_flood_with_a_flood() -> None:
     class Echo(aio.Agent):
         def __init__(self, peer: aio.AgentConnection) -> None:

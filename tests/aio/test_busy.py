@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import acp_msgspec as acp
+import pytest
 from acp_msgspec import aio
 from msgspec import Raw
 
@@ -87,6 +88,7 @@ async def take(transport: aio.Transport) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_two_ends_that_refuse_each_other_go_on() -> None:
     """Each has more calls than the other may hold, so that both have many refusals to send."""
 

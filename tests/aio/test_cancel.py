@@ -325,6 +325,7 @@ def test_messages_are_shown_as_they_pass() -> None:
 
 
 @pytest.mark.parametrize("rounds", [200])
+@pytest.mark.slow
 def test_many_connections_leave_nothing(rounds: int) -> None:
     async def one(number: int) -> None:
         here, there = aio.memory_pair()

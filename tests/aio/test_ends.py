@@ -107,6 +107,7 @@ def test_a_process_that_ends_with_its_pipe_full(line: bytes) -> None:
 
 
 @pytest.mark.parametrize("pause", [0, 0.05])
+@pytest.mark.slow
 def test_a_slow_reader_gets_all_that_a_process_wrote(pause: float) -> None:
     async def turn() -> None:
         transport = await child(f"write({LINE!r} * 20_000)")
@@ -117,6 +118,7 @@ def test_a_slow_reader_gets_all_that_a_process_wrote(pause: float) -> None:
 
 
 @pytest.mark.parametrize("is_read", [True, False])
+@pytest.mark.slow
 def test_what_a_process_started_may_write_for_ever(is_read: bool) -> None:
     code = "subprocess.Popen(['yes', 'y' * 500]); write(b'last words\\n')"
 
@@ -136,6 +138,7 @@ def test_what_a_process_started_may_write_for_ever(is_read: bool) -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_what_a_process_started_may_finish() -> None:
     code = "subprocess.Popen(['sh', '-c', 'sleep 0.7; echo late']); print('early')"
 
@@ -164,6 +167,7 @@ def test_a_process_that_closes_its_output_and_lives(is_full: bool) -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_a_process_that_lives_is_not_gone() -> None:
     async def turn() -> None:
         transport = await child("while True: write(b'x' * 9999 + b'\\n')")
@@ -188,6 +192,7 @@ def watched(source: Any, write: Callable[[], None]) -> list[str]:
 
 @pytest.mark.parametrize("lines", [2, more_than_is_read()], ids=["little", "more than is read"])
 @pytest.mark.parametrize("how", ["pipe", "socket", "half a socket", "tcp"])
+@pytest.mark.slow
 def test_standard_input_is_gone(how: str, lines: int) -> None:
     if how == "pipe":
         reading, writing = os.pipe()
@@ -219,6 +224,7 @@ def test_standard_input_is_gone(how: str, lines: int) -> None:
     ours.close()
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_gone() -> None:
     master, slave = pty.openpty()
     tty.setraw(slave)
@@ -232,6 +238,7 @@ def test_a_terminal_that_is_gone() -> None:
     assert watched(slave, write)[0] == "gone"
 
 
+@pytest.mark.slow
 def test_a_file_is_not_gone_before_its_end(tmp_path: Path) -> None:
     path = tmp_path / "in"
     path.write_bytes(LINE * 10_000)

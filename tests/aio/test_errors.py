@@ -41,6 +41,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any, A
         (0, "Internal error (-32603): 0"),
     ],
 )
+@pytest.mark.slow
 def test_an_error_in_a_schema_without_errors(bare: tuple[Any, Any, Any], error: Any, shown: str) -> None:
     package, _, ends = bare
     aio = importlib.import_module(f"{package.__name__}.aio")

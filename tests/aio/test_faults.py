@@ -16,13 +16,14 @@ from typing import Any
 import acp_msgspec as acp
 import pytest
 from acp_msgspec import aio, v1
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.aio.support import RawPeer, run
 from tests.aio.test_process import child
 from tests.aio.test_process import prompt as said
+from tests.examples import examples
 from tests.support import REFRESH
 
 TABLE = Path(__file__).parent / "faults.jsonl"
@@ -121,7 +122,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return message[:place] + draw(st.binary(max_size=1)) + message[place + draw(st.integers(0, 1)) :]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.one_of(damaged(), st.binary(max_size=40)), max_size=6))
 def test_nothing_that_a_peer_sends_ends_a_connection(messages: list[bytes]) -> None:
     async def turn() -> None:
@@ -209,6 +210,7 @@ async def ended(how: str) -> tuple[str, int | None, bool]:
 
 
 @pytest.mark.parametrize("number", range(len(ENDS)), ids=[row["what"] for row in ENDS])
+@pytest.mark.slow
 def test_an_end_is_told(number: int) -> None:
     how = ENDS[number]["how"]
     reason, status, cancelled = run(ended(how))

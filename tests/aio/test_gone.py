@@ -14,6 +14,8 @@ from msgspec import Raw
 from tests.aio.support import run
 from tests.aio.test_process import ENV
 
+pytestmark = pytest.mark.slow
+
 FLOOD = b'{"jsonrpc":"2.0","method":"_x/flood","params":"%b"}' % (b"x" * 1000)
 ASK = b'{"jsonrpc":"2.0","id":"q%d","method":"_x/stuck"}'
 FLOODER = """

@@ -78,6 +78,7 @@ def test_what_is_listed_is_there_and_what_is_there_is_listed() -> None:
         assert all(hasattr(module, name) for name in dir(module))
 
 
+@pytest.mark.slow
 def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CLI.main(["vendor", "copied", "--only", "v2", "--parts", "aio"]) == 0
@@ -90,18 +91,23 @@ def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.Mo
     )
     assert seen == (
         "copied.v2.aio False True\n"
-        "module 'copied.aio' has no 'AgentConnection', as the schema v1 is not part of this copy; "
-        "take it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
+        "module 'copied.aio' has no 'AgentConnection', since this copy lacks the schema v1; "
+        "import it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
     )
     Path("use.py").write_text("from copied import aio\nprint(aio.Connection)\n", encoding="utf-8")
     Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")
+    # What could name the schema that is missing; the modules of the schemas themselves import none of each other.
+    parts = sorted(
+        str(path) for path in Path("copied").iterdir() if path.suffix == ".py" or path.name in ("aio", "state")
+    )
     for checker in (["pyright", "--pythonpath", sys.executable], ["mypy", "--strict"]):
         ran = subprocess.run(
-            [sys.executable, "-m", *checker, "use.py", "copied"], capture_output=True, text=True, check=False
+            [sys.executable, "-m", *checker, "use.py", *parts], capture_output=True, text=True, check=False
         )
         assert ran.returncode == 0, ran.stdout
 
 
+@pytest.mark.slow
 def test_a_package_without_the_stable_schema_has_no_lazy_names(tmp_path: Path) -> None:
     generate_case(ROOT / "tests" / "cases" / "shapes" / "messages" / "schema.json", "case", tmp_path)
     text = (tmp_path / "acp_msgspec" / "aio" / "__init__.py").read_text(encoding="utf-8")

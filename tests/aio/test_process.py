@@ -15,6 +15,8 @@ from acp_msgspec import aio, v1
 from tests.aio.support import run
 from tests.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "tests.aio.child"]
 ENV = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'generated'}"}
 SESSION = v1.SessionId("s")

@@ -133,6 +133,7 @@ def test_one_long_line_in_many_pieces() -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_empty_lines_cost_nothing() -> None:
     async def turn() -> None:
         lines = Lines(LIMIT)

@@ -6,6 +6,8 @@ import pytest
 
 from tests.aio.soak import soak
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nothing_is_lost_and_nothing_leaks(seed: int) -> None:

@@ -156,10 +156,11 @@ def test_pongs_behind_messages_end_nothing(count: int) -> None:
             await transport.send([b"fine"])
             await transport.receive()
 
-        async with serving(session, ping_interval=0.1, ping_timeout=3) as url:
-            transport = await aio.connect_websocket(url, ping_interval=0.1, ping_timeout=0.2)
+        # Half a second is enough for a pong on a machine that has other tests to run, too.
+        async with serving(session, ping_interval=0.1, ping_timeout=7.5) as url:
+            transport = await aio.connect_websocket(url, ping_interval=0.1, ping_timeout=0.5)
             await until_full(transport)
-            await asyncio.sleep(1)
+            await asyncio.sleep(2.5)
             received: list[bytes] = []
             while len(received) < count:
                 received += await transport.receive()

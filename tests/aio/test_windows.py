@@ -19,6 +19,8 @@ from tests.aio.support import run
 from tests.aio.test_process import ENV, INITIALIZE, gone, is_alive
 from tests.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 platform: Any = import_module("acp_msgspec.aio._transports.platforms")
 PRETEND = "import asyncio, os, sys, time\nfrom acp_msgspec import aio\nfrom tests.aio.child import Child\n"
 """Begins a program; the platform changes once the loop runs, which was made for this one."""

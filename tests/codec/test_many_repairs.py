@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from acp_msgspec import v1, v2
 
-from generator.source import is_array, is_object
+from generator.jsonutil import is_array, is_object
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import LABELS, ROUTING, Schema
 
@@ -132,6 +132,7 @@ def _corrupted(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("label", LABELS)
+@pytest.mark.slow
 def test_being_quick_changes_no_verdict(label: str) -> None:
     """A value that is refused without a look is one that the slow path refuses; what is read quietly is the same."""
     module = importlib.import_module(f"acp_msgspec.{label}")

@@ -1,11 +1,7 @@
-"""What holds for every value: of the schemas' own making, of anyone's making, and spoiled in known places.
-
-`HYPOTHESIS_PROFILE=long` runs many times as many examples, and other ones each time.
-"""
+"""What holds for every value: of the schemas' own making, of anyone's making, and spoiled in known places."""
 
 import importlib
 import json
-import os
 import re
 import tracemalloc
 from bisect import bisect_left
@@ -18,15 +14,14 @@ import acp_msgspec as acp
 import msgspec
 import pytest
 from acp_msgspec import v1
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.codec.corruption import BYTES, PLACES, SCRAPS, Case, at, cases, forgiven, json_path, shaken, spoiled
+from tests.examples import IS_LONG, SLOW, examples
 from tests.oracle.schema_walk import LABELS
 from tests.oracle.strategies import JSON, Guard, Spot
 
-LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 ADVICE = re.compile(r"ValidationError: Expected (at least|a number|text matching|Base64|the format)")
 """What `validate` says of a value that a reader takes and a sender had better not send."""
 
@@ -39,15 +34,9 @@ ANOTHER_MAY_FIT = Case(
 IN_A_LIST = Case("v2", "StringPropertySchema", {"enum": [None]}, (Spot("value", ("enum", 0), {}),))
 
 
-def profile(examples: int) -> settings:
+def same_examples(count: int) -> settings:
     """Try the same examples in each run, unless a long run is asked for."""
-    return settings(
-        max_examples=examples * 50 if LONG else examples,
-        derandomize=not LONG,
-        database=None,
-        deadline=None,
-        suppress_health_check=SLOW,
-    )
+    return examples(count, derandomize=not IS_LONG, database=None, suppress_health_check=SLOW)
 
 
 @cache
@@ -85,7 +74,7 @@ def outcome(reader: Callable[..., Any], given_: Any, kind: Any) -> Outcome:
         return Outcome(None, f"{type(why).__name__}: {why}")
 
 
-@profile(300)
+@same_examples(300)
 @given(cases())
 def test_a_valid_value_is_read_without_repair_and_written_the_same_again(case: Case) -> None:
     kind, text = exports(case.label)[case.key], json.dumps(case.value)
@@ -101,7 +90,7 @@ def test_a_valid_value_is_read_without_repair_and_written_the_same_again(case: C
     assert acp.convert(acp.to_builtins(value), type=kind) == value
 
 
-@profile(300)
+@same_examples(300)
 @given(spoiled(guarded=True) | spoiled(guarded=True, most=6))
 @example(ANOTHER_MAY_FIT)
 def test_guards_absorb_errors_and_nothing_outside_them_changes(case: Case) -> None:
@@ -116,7 +105,7 @@ def test_guards_absorb_errors_and_nothing_outside_them_changes(case: Case) -> No
     assert outcome(acp.decode_strict, text, kind).error
 
 
-@profile(200)
+@same_examples(200)
 @given(spoiled(guarded=True, most=6))
 def test_a_repaired_value_may_be_sent(case: Case) -> None:
     kind = exports(case.label)[case.key]
@@ -127,7 +116,7 @@ def test_a_repaired_value_may_be_sent(case: Case) -> None:
     assert acp.decode_strict(acp.encode(value), type=kind) == value
 
 
-@profile(300)
+@same_examples(300)
 @given(spoiled(guarded=False))
 @example(IN_A_LIST)
 def test_an_error_without_a_guard_is_raised_with_its_path(case: Case) -> None:
@@ -152,7 +141,7 @@ def leads_to(path: str, spot: Spot) -> bool:
     return path in above or path.startswith(json_path(spot.path if spot.vague is None else spot.vague))
 
 
-@profile(200)
+@same_examples(200)
 @given(spoiled(guarded=None, tags=True))
 def test_an_unknown_variant_is_kept_and_written_back(case: Case) -> None:
     spot = case.spots[0]
@@ -168,7 +157,7 @@ def test_an_unknown_variant_is_kept_and_written_back(case: Case) -> None:
     assert (kept.tag_field, kept.tag, kept.data) == (field, given_[field], given_)
 
 
-@profile(600)
+@same_examples(600)
 @given(shaken())
 @example(ANOTHER_MAY_FIT)
 def test_what_is_read_of_any_json_is_read_again_from_what_is_written_for_it(case: Case) -> None:
@@ -193,14 +182,14 @@ ANY_PLAIN = st.recursive(
 )
 
 
-@profile(500)
+@same_examples(500)
 @given(st.binary() | ANY_TEXT, st.sampled_from(KINDS))
 def test_any_bytes_are_read_or_refused(buf: bytes | str, kind: Any) -> None:
     for reader in READERS:
         outcome(reader, buf, kind)
 
 
-@profile(500)
+@same_examples(500)
 @given(ANY_PLAIN, st.sampled_from(KINDS))
 def test_any_plain_values_are_converted_or_refused(value: Any, kind: Any) -> None:
     outcome(acp.convert, value, kind)
@@ -210,7 +199,7 @@ def test_an_integer_that_python_does_not_show_is_refused() -> None:
     assert outcome(acp.convert, {"code": 1 << 20_000, "message": "m"}, v1.Error).error
 
 
-@profile(500)
+@same_examples(500)
 @given(cases(), st.integers(0), st.integers(0), st.binary(max_size=2))
 def test_messages_are_read_or_refused_when_bytes_are_changed(case: Case, start: int, size: int, new: bytes) -> None:
     whole = json.dumps(case.value, ensure_ascii=size % 2 == 0).encode()

@@ -21,8 +21,10 @@ from acp_msgspec import v1
 from docs import build
 from tests.docs import support
 from tests.docs.support import PAGES
+from tests.generator.command import generator
 from tests.support import ROOT
 
+PACKAGE_CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
 WITH_BLOCKS = [page for page in PAGES if support.blocks_of(page)]
 WITH_DIAGRAMS = {page: n for page in PAGES if (n := support.text_of(page).count("```mermaid\n"))}
 PROSE = {page: support.text_of(page) for page in PAGES}
@@ -31,6 +33,7 @@ LABELS = ("v1", "v1_unstable", "v2", "v2_unstable")
 
 
 @pytest.mark.parametrize("page", WITH_BLOCKS)
+@pytest.mark.slow
 def test_python_blocks(page: str) -> None:
     blocks = support.blocks_of(page)
     assert len(blocks) == support.text_of(page).count("```python\n")
@@ -44,6 +47,7 @@ def test_python_blocks(page: str) -> None:
         assert output or "assert " in block.code or "asyncio.run(" in block.code, f"{place} shows nothing"
 
 
+@pytest.mark.slow
 def test_python_blocks_are_typed(tmp_path: Path) -> None:
     assert support.write_blocks(tmp_path)
     pyright = [str(Path(sys.executable).with_name("pyright")), "--project", str(tmp_path)]
@@ -75,11 +79,12 @@ def test_commands_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in sorted(set(re.findall(r"(?:`|\$ )(?:ACP_REFRESH=1 )?make ([a-z-]+)", text))):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
-    for program, folder in (("generator", ROOT), ("acp_msgspec", ROOT / "generated")):
-        for command in sorted(set(re.findall(rf"python -m {program} ([a-z]+)", text))):
-            arguments = [sys.executable, "-m", program, command, "--help"]
-            run = subprocess.run(arguments, cwd=folder, capture_output=True, check=False)
-            assert run.returncode == 0, f"python -m {program} {command}"
+    for command in sorted(set(re.findall(r"python -m generator ([a-z]+)", text))):
+        assert generator(command, "--help").returncode == 0, f"python -m generator {command}"
+    for command in sorted(set(re.findall(r"python -m acp_msgspec ([a-z]+)", text))):
+        with pytest.raises(SystemExit) as end:
+            PACKAGE_CLI.main([command, "--help"])
+        assert end.value.code == 0, f"python -m acp_msgspec {command}"
 
 
 def test_files_and_names_of_the_code_exist() -> None:
@@ -174,6 +179,7 @@ def test_the_table_of_faults() -> None:
     assert path.read_text(encoding="utf-8") == wanted
 
 
+@pytest.mark.network
 def test_site_has_no_dead_link(pages: dict[Path, _Page]) -> None:
     for path, target, anchor in _local(pages, "links"):
         page = pages.get(target / "index.html" if target.is_dir() else target)
@@ -181,6 +187,7 @@ def test_site_has_no_dead_link(pages: dict[Path, _Page]) -> None:
         assert not anchor or anchor in page.ids, f"{path.name} links to {target.name}#{anchor}"
 
 
+@pytest.mark.network
 def test_site_shows_the_examples(site: Path) -> None:
     page = (site / "examples" / "index.html").read_text(encoding="utf-8")
     for example in (support.DOCS / "examples").glob("*.py"):
@@ -188,6 +195,7 @@ def test_site_shows_the_examples(site: Path) -> None:
         assert shown in page.replace("&#39;", "&#x27;"), f"{example.name} is not shown"
 
 
+@pytest.mark.network
 def test_site_needs_no_network(pages: dict[Path, _Page]) -> None:
     assert not {load for page in pages.values() for load in page.loads if re.match(r"(?:https?:)?//", load)}
     for path, target, _ in _local(pages, "loads"):
@@ -195,6 +203,7 @@ def test_site_needs_no_network(pages: dict[Path, _Page]) -> None:
 
 
 @pytest.mark.parametrize("label", LABELS)
+@pytest.mark.network
 def test_reference_is_complete(label: str, site: Path, pages: dict[Path, _Page]) -> None:
     module: Any = importlib.import_module(f"acp_msgspec.{label}")
     found = {i for kind in ("types", "enums", "messages") for i in pages[site / f"reference/{label}/{kind}.html"].ids}
@@ -212,6 +221,8 @@ def test_reference_is_complete(label: str, site: Path, pages: dict[Path, _Page])
     assert {f"acp_msgspec.aio.{name}" for name in {*acp_msgspec.aio.__all__} - served} <= connections
 
 
+@pytest.mark.network
+@pytest.mark.browser
 def test_browser_shows_diagrams_and_reference(site: Path, tmp_path: Path) -> None:
     browser = support.find_browser()
     if browser is None:

@@ -55,6 +55,7 @@ def test_echo() -> None:
     run(talk())
 
 
+@pytest.mark.slow
 def test_bridge() -> None:
     bridge = subprocess.Popen(
         _command("bridge", "--port", "0", "--token", "t", *_command("echo_agent")),
@@ -79,20 +80,20 @@ def test_bridge() -> None:
         bridge.stdout.close()
 
 
+def _answering(agent: list[str], said: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the client of the terminal with an agent, and say lines to it."""
+    command = _command("terminal_client", *agent)
+    return subprocess.run(
+        command, input=said, cwd=folder, env=ENV, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
 @pytest.mark.parametrize(("answer", "text"), [("y", "bye world\n"), ("n", "hello world\n")])
+@pytest.mark.slow
 def test_the_client_edits_a_file_with_leave(answer: str, text: str, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("hello world\n", encoding="utf-8")
-    client = subprocess.run(
-        _command("terminal_client", *_command("edit_agent")),
-        input=f"replace hello by bye in {file}\n{answer}\n\n",
-        cwd=tmp_path,
-        env=ENV,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    client = _answering(_command("edit_agent"), f"replace hello by bye in {file}\n{answer}\n\n", tmp_path)
     assert (client.returncode, client.stderr) == (0, "")
     assert file.read_text(encoding="utf-8") == text
     assert "-hello world" in client.stdout
@@ -100,26 +101,20 @@ def test_the_client_edits_a_file_with_leave(answer: str, text: str, tmp_path: Pa
     assert ("is edited" if answer == "y" else "stays as it is") in client.stdout
 
 
+@pytest.mark.slow
 def test_the_client_shows_what_it_asks_about(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("one\n", encoding="utf-8")
     agent = tmp_path / "agent.py"  # one that uses its ids anew in each turn
     code = (EXAMPLES / "edit_agent.py").read_text(encoding="utf-8")
     agent.write_text(code.replace("token_hex(8)", '"same"'), encoding="utf-8")
-    client = subprocess.run(
-        _command("terminal_client", sys.executable, str(agent)),
-        input=f"replace one by two in {file}\ny\nreplace two by three in {file}\ny\n\n",
-        cwd=tmp_path,
-        env=ENV,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    said = f"replace one by two in {file}\ny\nreplace two by three in {file}\ny\n\n"
+    client = _answering([sys.executable, str(agent)], said, tmp_path)
     assert (client.returncode, client.stderr, file.read_text(encoding="utf-8")) == (0, "", "three\n")
     assert client.stdout.index("+three") < client.stdout.rindex("(y)es")
 
 
+@pytest.mark.slow
 def test_the_client_cancels_a_turn() -> None:
     ours, theirs = pty.openpty()  # rich draws in a terminal only
     client = subprocess.Popen(
@@ -149,6 +144,7 @@ def test_the_client_cancels_a_turn() -> None:
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_what_does_not_start_is_one_line() -> None:
     client = subprocess.run(
         _command("terminal_client", "/no/such/agent"), env=ENV, capture_output=True, text=True, timeout=60, check=False

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.generator.command import generator
 from tests.support import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -19,6 +20,7 @@ AGENT = next(block for block in BLOCKS if "stdio()" in block)
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
+@pytest.mark.slow
 def test_python_block(number: int, tmp_path: Path) -> None:
     (tmp_path / "parrot.py").write_text(AGENT, encoding="utf-8")
     run = subprocess.run(
@@ -35,6 +37,7 @@ def test_python_block(number: int, tmp_path: Path) -> None:
     assert run.stdout or BLOCKS[number] is AGENT  # it answers a client, and there is none
 
 
+@pytest.mark.slow
 def test_python_blocks_are_typed(tmp_path: Path) -> None:
     for number, block in enumerate(BLOCKS):
         (tmp_path / f"block_{number}.py").write_text(block, encoding="utf-8")
@@ -57,6 +60,7 @@ def _output(word: str) -> str:
     return subprocess.run(command, cwd=ROOT / "generated", capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_the_examples_do_what_they_say() -> None:
     assert _output('Read config","kind":"read"') == "Read config /etc/app.conf\n"
     assert _output("title=None))") == """b'{"sessionUpdate":"session_info_update","title":null}'\n"""
@@ -72,7 +76,4 @@ def test_commands_exist() -> None:
     for target in re.findall(r"(?:`|\$ )make ([a-z-]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
     for command in re.findall(r"python -m generator ([a-z]+)", README):
-        run = subprocess.run(
-            [sys.executable, "-m", "generator", command, "--help"], cwd=ROOT, capture_output=True, check=False
-        )
-        assert run.returncode == 0, command
+        assert generator(command, "--help").returncode == 0, command

@@ -4,6 +4,8 @@ import pytest
 
 from tests.floods.measure import FLOODS, load, measured
 
+pytestmark = pytest.mark.slow
+
 load()
 
 

@@ -21,11 +21,12 @@ from typing import Any
 from generator import api
 from generator.errors import GeneratorError
 from generator.git import git, git_line
+from generator.jsonutil import digest
 from generator.lower import lower
 from generator.overrides import load_overrides
 from generator.pipeline import generate_single
 from generator.read import read_schema
-from generator.source import digest, load_single
+from generator.source import load_single
 from generator.write import compare_or_write
 from tests.oracle.instances import Maker, Style
 from tests.oracle.round_trip import Judge

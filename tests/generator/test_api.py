@@ -138,6 +138,7 @@ def test_former_names_live_on_in_a_copy_of_the_types(tmp_path: Path) -> None:
     assert ast.dump(ast.parse(written(read_exports("v1/__init__.py", source)))) == ast.dump(ast.parse(source))
 
 
+@pytest.mark.slow
 def test_former_names_live_on_with_a_warning(tmp_path: Path) -> None:
     _write_package(tmp_path)
     run = subprocess.run([sys.executable, "-c", USE], cwd=tmp_path, capture_output=True, text=True, check=False)

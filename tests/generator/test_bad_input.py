@@ -1,14 +1,14 @@
 """Bad schemas: one clear line each, exit status 1, and nothing written."""
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from generator.errors import GeneratorError
 from generator.pipeline import generate_single
-from tests.support import CASES, ROOT, golden
+from tests.generator.command import Run, generator, generator_process
+from tests.support import CASES, golden
 
 BAD = sorted(p.stem for p in (CASES / "bad").glob("*.json"))
 
@@ -26,15 +26,18 @@ def test_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("name", ["unknown_keyword_of_property", "dangling_reference", "broken", "duplicate_tag"])
 def test_command_line(name: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+    _refused(generator, name, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_says_the_same(tmp_path: Path) -> None:
+    _refused(generator_process, "duplicate_tag", tmp_path / "out")
+
+
+def _refused(command: Callable[..., Run], name: str, out: Path) -> None:
+    """Demand one line on standard error, exit status 1, and nothing written."""
     schema = CASES / "bad" / f"{name}.json"
-    run = subprocess.run(
-        [sys.executable, "-m", "generator", "generate", "--schema", schema, "--label", "case", "--out", out],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = command("generate", "--schema", schema, "--label", "case", "--out", out)
     assert run.returncode == 1
     assert run.stdout == ""
     assert run.stderr.count("\n") == 1

@@ -139,6 +139,7 @@ def test_hostile_texts(tmp_path: Path) -> None:
     assert json.loads(diff(old, new, "json").text)["changes"][0]["kind"] in RULES
 
 
+@pytest.mark.slow
 def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = tmp_path / "project" / "schema"
     shutil.copytree(ROOT / "schema", schema, ignore=shutil.ignore_patterns("docs"))
@@ -186,6 +187,7 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("x" * 5000, "text", "cannot be read: file name too long"),
     ],
 )
+@pytest.mark.slow
 def test_bad_input(old: str, fmt: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
@@ -208,6 +210,7 @@ def test_the_pinned_schemas() -> None:
     assert len({(c.rule.kind, c.name, c.before, c.after, c.sentence) for c in changes}) == len(changes)
 
 
+@pytest.mark.slow
 def test_no_difference_goes_unreported() -> None:
     source = load_pinned()[0][0]
 
@@ -234,6 +237,7 @@ def test_no_difference_goes_unreported() -> None:
     assert compared >= 10
 
 
+@pytest.mark.slow
 def test_same_bytes_for_any_hash_seed() -> None:
     code = (
         "import sys; from generator.diff import FORMATS, diff; "
@@ -245,6 +249,7 @@ def test_same_bytes_for_any_hash_seed() -> None:
     assert len(outputs[0]) > 100_000
 
 
+@pytest.mark.browser
 def test_page_in_a_browser(tmp_path: Path) -> None:
     report = diff(str(ROOT / "schema/v1/schema.json"), str(ROOT / "schema/v2/schema.json"), "html")
     page = tmp_path / "report.html"

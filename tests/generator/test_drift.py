@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import random
 import subprocess
 import sys
@@ -14,23 +13,10 @@ from generator import cli
 from generator.errors import GeneratorError
 from generator.manifest import update
 from generator.pipeline import Generated, Step, generate_pinned
-from tests.support import ROOT, generate_case, raw_schema
+from tests.generator.command import generator, generator_process
+from tests.support import ROOT, generate_case, raw_schema, tree
 
-
-def _tree(folder: Path) -> dict[str, bytes]:
-    files = (p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
-
-
-def _generate(*arguments: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "generator", "generate", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
@@ -41,9 +27,9 @@ def _generate(*arguments: str | Path, cwd: Path = ROOT, **environment: str) -> s
     ],
 )
 def test_same_bytes_in_a_fresh_process(environment: dict[str, str], tmp_path: Path) -> None:
-    run = _generate("--out", tmp_path / "made", cwd=tmp_path, **environment)
+    run = generator_process("generate", "--out", tmp_path / "made", cwd=tmp_path, **environment)
     assert run.returncode == 0, run.stderr
-    assert _tree(tmp_path / "made") == _tree(ROOT / "generated")
+    assert tree(tmp_path / "made") == tree(ROOT / "generated")
 
 
 @pytest.mark.parametrize("label", ["v1", "v2_unstable"])
@@ -65,14 +51,14 @@ def test_order_of_definitions_plays_no_part(label: str, tmp_path: Path) -> None:
 
 def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
     out = tmp_path / "made"
-    assert _generate("--out", out).returncode == 0
-    assert "up to date" in _generate("--check", "--out", out).stdout
+    assert generator("generate", "--out", out).returncode == 0
+    assert "up to date" in generator("generate", "--check", "--out", out).stdout
     types = out / "acp_msgspec" / "v1" / "types.py"
     types.write_text(types.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     (out / "acp_msgspec" / "v1" / "left_over.py").write_text("", encoding="utf-8")
     (out / "acp_msgspec" / "py.typed").unlink()
-    before = _tree(out)
-    run = _generate("--check", "--out", out)
+    before = tree(out)
+    run = generator("generate", "--check", "--out", out)
     assert run.returncode == 1
     assert {
         "differs: acp_msgspec/v1/types.py",
@@ -81,16 +67,16 @@ def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
     } <= set(run.stdout.splitlines())
     assert run.stderr.count("\n") == 1
     assert "python -m generator generate" in run.stderr
-    assert _tree(out) == before
-    run = _generate("--out", out)
+    assert tree(out) == before
+    run = generator("generate", "--out", out)
     assert run.returncode == 0
     assert "kept: acp_msgspec/v1/left_over.py (not written by `generate`)\nwrote 2 changes\n" in run.stdout
     (out / "acp_msgspec" / "v1" / "left_over.py").unlink()
-    assert _tree(out) == _tree(ROOT / "generated")
+    assert tree(out) == tree(ROOT / "generated")
 
 
 def test_a_changed_schema_file_is_refused(tmp_path: Path) -> None:
-    for path, data in _tree(ROOT / "schema").items():
+    for path, data in tree(ROOT / "schema").items():
         (tmp_path / "schema" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "schema" / path).write_bytes(data)
     made = generate_pinned(lambda _: None, tmp_path)
@@ -106,8 +92,8 @@ def test_a_changed_schema_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_module_beside_others(tmp_path: Path) -> None:
     schema = ROOT / "schema" / "v1" / "schema.json"
-    assert _generate("--schema", schema, "--label", "one", "--out", tmp_path).returncode == 0
-    assert _generate("--schema", schema, "--label", "two", "--out", tmp_path).returncode == 0
+    assert generator("generate", "--schema", schema, "--label", "one", "--out", tmp_path).returncode == 0
+    assert generator("generate", "--schema", schema, "--label", "two", "--out", tmp_path).returncode == 0
     code = "from acp_msgspec import one, two; print(one.StopReason.REFUSAL, two.StopReason.REFUSAL)"
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout == "refusal refusal\n"

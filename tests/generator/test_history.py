@@ -11,6 +11,8 @@ import pytest
 from tests.generator import history
 from tests.support import CASES
 
+pytestmark = pytest.mark.slow
+
 SHAPES = sorted((CASES / "shapes").glob("*/schema.json"))
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 TAG = {"type": "object", "properties": {"type": {"type": "string", "const": "text"}}, "required": ["type"]}

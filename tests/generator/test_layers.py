@@ -2,6 +2,9 @@
 
 import ast
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from tests.support import ROOT
 
 LAYERS = (
     "errors",
+    "jsonutil",
     "engine",
     "values",
     "model",
@@ -44,6 +48,11 @@ DOORS = {
 """Which layers may import what; of the rest of the world, the standard library alone."""
 NETWORK_DOOR = "fetch"
 NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
+
+WITHOUT_CIRCLES = ("generator",)
+"""The folders whose modules may not import each other in a circle."""
+LAZY_DOORS = {"runtime": {"_decode/hook.py"}}
+"""Files that may import what lies above them, inside a function, when it is first needed."""
 
 GENERATOR = sorted((ROOT / "generator").rglob("*.py"))
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
@@ -134,6 +143,62 @@ def test_package_imports_only_what_lies_below(path: Path) -> None:
 def _runtime_layer(path: Path) -> str:
     first = path.parts[0].removesuffix(".py")
     return first if first in RUNTIME_LAYERS else "verbs"
+
+
+def _module(folder: Path, path: Path) -> str:
+    parts = (folder.name, *path.relative_to(folder).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _statements(tree: ast.AST, *, top_only: bool) -> Iterator[ast.AST]:
+    """List the nodes of a module, those inside functions included unless only the others count."""
+    for node in ast.iter_child_nodes(tree):
+        if not (top_only and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
+            yield node
+            yield from _statements(node, top_only=top_only)
+
+
+def _modules_imported(path: Path, package: str, known: set[str], *, top_only: bool) -> set[str]:
+    """List the modules that a file imports anywhere, `if TYPE_CHECKING` and functions included.
+
+    `from a import b` imports the module `a.b` if there is one, else `a`.
+    """
+    found: set[str] = set()
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8")), top_only=top_only):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= names & known
+            found |= {base} if names - known else set()
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
+            name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+            found |= {resolve_name(name, package)} if isinstance(name, str) else set()
+    return found & known
+
+
+@pytest.mark.parametrize("name", WITHOUT_CIRCLES)
+def test_no_modules_import_each_other(name: str) -> None:
+    folder = ROOT / name
+    paths = {_module(folder, p): p for p in folder.rglob("*.py")}
+    graph = {
+        module: _modules_imported(
+            path,
+            module if path.name == "__init__.py" else module.rpartition(".")[0],
+            set(paths),
+            top_only=path.relative_to(folder).as_posix() in LAZY_DOORS.get(name, ()),
+        )
+        for module, path in paths.items()
+    }
+    circle: list[str] = []
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as why:
+        circle = why.args[1]
+    assert not circle, f"these modules import each other: {' <- '.join(circle)}"
+    assert sum(map(len, graph.values())) > len(graph), "the imports have been found"
 
 
 @pytest.mark.parametrize("path", GENERATOR + RUNTIME, ids=lambda p: str(p.relative_to(ROOT)))

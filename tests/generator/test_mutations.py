@@ -4,7 +4,6 @@ import contextlib
 import copy
 import json
 import random
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +11,15 @@ from typing import Any
 
 import pytest
 
-from generator import emit
+from generator.emit import package, rendering
 from generator.errors import GeneratorError
+from generator.jsonutil import is_array, is_object
 from generator.pipeline import generate_single
-from generator.source import LOCK, is_array, is_object, load_lock
+from generator.source import LOCK, load_lock
+from tests.generator.command import generator
 from tests.support import CASES, ROOT, meta_of
+
+pytestmark = pytest.mark.slow
 
 Path_ = tuple[str | int, ...]
 ODD: list[Any] = [
@@ -61,7 +64,8 @@ def unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
     def as_it_is(code: str, _settings: Path) -> str:
         return code
 
-    monkeypatch.setattr(emit, "format_code", as_it_is)
+    monkeypatch.setattr(rendering, "format_code", as_it_is)
+    monkeypatch.setattr(package, "format_code", as_it_is)
 
 
 def _try(folder: Path, schema: Any, meta: Any = None) -> bool:
@@ -165,10 +169,10 @@ def _dumps(value: Any) -> str:
         ('{"default": [0, -1e999]}', "#/default/1: has a number that is out of range"),
         (f'{{"maximum": {"9" * 5000}}}', "has an integer of thousands of digits"),
         (f'{{"maximum": {"9" * 400}}}', "#/maximum: has an integer that is out of range"),
-        ('{"description": "\\ud800"}', "#/description: has half of a surrogate pair"),
-        ('{"\\udc00": {}}', "has half of a surrogate pair in the key"),
+        ('{"description": "\\ud800"}', "#/description: has a lone surrogate"),
+        ('{"\\udc00": {}}', "has a lone surrogate in the key"),
         ('\ufeff{"type": "string"}', "is not JSON: Unexpected UTF-8 BOM"),
-        ('{"type": "string", "type": "string"}', "the key 'type' stands twice in one object"),
+        ('{"type": "string", "type": "string"}', "the key 'type' appears twice in one object"),
     ],
 )
 def test_json_that_is_none(text: str, message: str, tmp_path: Path) -> None:
@@ -186,8 +190,6 @@ def test_json_that_is_none(text: str, message: str, tmp_path: Path) -> None:
 def test_a_method_that_is_none(method: Any, tmp_path: Path) -> None:
     node: dict[str, Any] = {"type": "object", "properties": {}, "x-side": "agent", "x-method": method}
     (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"AskRequest": node}}), encoding="utf-8")
-    command: list[str | Path] = [sys.executable, "-m", "generator", "generate", "--schema", tmp_path / "schema.json",
-                                 "--label", "case", "--out", tmp_path / "out"]  # fmt: skip
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    run = generator("generate", "--schema", tmp_path / "schema.json", "--label", "case", "--out", tmp_path / "out")
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1)
     assert run.stderr.startswith(f"error: {tmp_path}/schema.json#/$defs/AskRequest/x-method: ")

@@ -24,6 +24,8 @@ from generator.errors import GeneratorError
 from generator.pipeline import generate_single
 from tests.support import ROOT, generate_case
 
+pytestmark = pytest.mark.slow
+
 EMITTED = sorted((ROOT / "generated" / "acp_msgspec").glob("v*/*.py"))
 BOLD = "\U0001d427\U0001d41a\U0001d426\U0001d41e"  # "name" in bold letters
 ODD = ("$ref", "_meta", "__init__", "__struct_fields__", "", "1", "-", "\u200b", "ﬁ", "名", BOLD, "ß", "ŉ", "a b", "½",

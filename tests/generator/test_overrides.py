@@ -54,7 +54,7 @@ def _lower(source: Source, text: str, folder: Path) -> None:
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["title"]\n', "a patch field must be optional"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["content"]\n', "a patch field must be optional and nullable"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = "title"\n', r"\[v1.patch\] ToolCall has a value of the wrong type"),
-        ("[v1.default]\n", "[v1.defaults]\n", r"\[v1\] has no kind 'defaults'"),
+        ("[v1.default]\n", "[v1.defaults]\n", r"\[v1\] has an unknown table 'defaults'"),
         ("[v1.patch]\n", "[v1.patch\n", "is not TOML"),
         ('"session/load" = "a', '"session/loaded" = "a', "stale entry capabilities.session/loaded: "),
         (
@@ -144,9 +144,9 @@ def test_docstrings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[Diff]\ntext = "x"\n', r"\[Diff\] has an entry 'text' that documents nothing"),
-        ("[Diff]\nfields = 3\n", r"\[Diff\] has an entry 'fields' that documents nothing"),
-        ("Diff = 3\n", r"\[Diff\] has an entry '' that documents nothing"),
+        ('[Diff]\ntext = "x"\n', r"\[Diff\] has an unknown entry 'text'"),
+        ("[Diff]\nfields = 3\n", r"\[Diff\] has an unknown entry 'fields'"),
+        ("Diff = 3\n", r"\[Diff\] has an unknown entry ''"),
         ("[Diff\n", "is not TOML"),
     ],
 )

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,12 @@ import pytest
 
 from generator.diff.inputs import load
 from generator.errors import GeneratorError
+from generator.jsonutil import digest
 from generator.pin import pin
 from generator.pipeline import generate_pinned
-from generator.source import LABELS, digest, load_lock, load_pinned, without_prose
-from tests.support import ROOT, meta_of
+from generator.source import LABELS, load_lock, load_pinned, without_prose
+from tests.generator.command import generator
+from tests.support import ROOT, meta_of, tree
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = sorted({name for pair in LABELS.values() for name in pair})
@@ -46,10 +47,6 @@ def _git(folder: Path, *arguments: str) -> str:
     environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     run = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return run.stdout.strip()
-
-
-def _tree(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def test_prose_is_left_out_and_nothing_else() -> None:
@@ -112,14 +109,8 @@ def test_a_folder_with_the_files_in_schema(upstream: Path, tmp_path: Path) -> No
 
 
 def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    upstream.rename(checkout / "schema")
-    _git(checkout, "init", "--quiet", "--initial-branch=main")
-    _git(checkout, "add", ".")
-    _git(checkout, "commit", "--quiet", "--message=one")
+    checkout, first = _checkout(upstream, tmp_path)
     _git(checkout, "tag", "schema-v1.2.3")
-    first = _git(checkout, "rev-parse", "HEAD")
     (checkout / "schema" / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
     _git(checkout, "commit", "--quiet", "--all", "--message=two")
     # The work tree plays no part, be it dirty or not.
@@ -151,7 +142,7 @@ def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
 def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     pin(str(upstream), COMMIT, None, root)
-    before = _tree(root)
+    before = tree(root)
     source = str(upstream)
     commit: str | None = COMMIT
     file = upstream / "v2" / "meta.json"
@@ -174,7 +165,7 @@ def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_
             (tmp_path / "empty").mkdir()
     with pytest.raises(GeneratorError, match=re.escape(message)):
         pin(source, commit, None, root)
-    assert _tree(root) == before
+    assert tree(root) == before
 
 
 def test_doing_without(upstream: Path, tmp_path: Path) -> None:
@@ -195,6 +186,7 @@ def test_doing_without(upstream: Path, tmp_path: Path) -> None:
         pin(str(ROOT / "templates"), COMMIT, None, tmp_path / "other")
 
 
+@pytest.mark.slow
 def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     checkout.mkdir()
@@ -206,6 +198,7 @@ def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("old", [("v1", "v2"), ("v1",), ("v2",)])
+@pytest.mark.slow
 def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...]) -> None:
     """For a while v2 lay beside v1 under names of its own, and the packages had v1 as of old and v2 in its folder."""
     folder = tmp_path / "checkout" / "schema"
@@ -261,13 +254,13 @@ def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path:
         lock, changes = pin(str(copy), named, None, root)
         assert lock == verified
         assert not changes
-    before = _tree(root)
+    before = tree(root)
     with pytest.raises(GeneratorError, match=rf"has the files of {commit}, which is pinned from a checkout"):
         pin(str(copy), COMMIT, None, root)
     (copy / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
     with pytest.raises(GeneratorError, match=r"is not that of [0-9a-f]{40}, which is pinned .*v1/schema\.json differs"):
         pin(str(copy), commit, None, root)
-    assert _tree(root) == before
+    assert tree(root) == before
 
 
 def test_a_single_file_of_an_old_package(upstream: Path, tmp_path: Path) -> None:
@@ -318,22 +311,16 @@ def test_a_bump_stops_before_it_pins(state: str, message: str, tmp_path: Path) -
             _git(tmp_path, "commit", "--quiet", "--message=one")
             changed = "lock.json" if state == "changed" else "new.json"
             (tmp_path / "schema" / changed).write_text("[]", encoding="utf-8")
-    before = _tree(tmp_path / "schema")
+    before = tree(tmp_path / "schema")
     command = [str(shutil.which("make")), "bump", "SOURCE=nowhere", "PYTHON=false"]
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode != 0
     assert run.stderr.startswith("error: ")
     assert message in run.stderr
-    assert (_tree(tmp_path / "schema"), (tmp_path / ".venv").exists()) == (before, False)
+    assert (tree(tmp_path / "schema"), (tmp_path / ".venv").exists()) == (before, False)
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "generator", "pin", upstream, "--commit", "HEAD~1"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = generator("pin", upstream, "--commit", "HEAD~1")
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr == "error: --commit 'HEAD~1' is not a commit (hint: 7 to 40 hexadecimal digits)\n"

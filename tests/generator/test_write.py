@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ import pytest
 from generator import manifest
 from generator import write as writing
 from generator.errors import GeneratorError
+from generator.jsonutil import digest
 from generator.manifest import FILE, Output, update
-from generator.source import digest
 from generator.write import Changes, compare_or_write
-from tests.support import ROOT
+from tests.generator.command import generator
+from tests.support import ROOT, tree
 
 BOTH = Output(
     "acp_msgspec",
@@ -35,22 +35,9 @@ STABLE = ROOT / "schema" / "v1" / "schema.json"
 SMALL = ROOT / "tests" / "cases" / "shapes" / "messages" / "schema.json"
 
 
-def _files(folder: Path) -> list[Path]:
-    return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
-
-
-def _tree(folder: Path) -> dict[str, str]:
-    return {p.relative_to(folder).as_posix(): p.read_text() for p in _files(folder)}
-
-
 def _set(folder: Path, **changes: Any) -> None:
     raw = json.loads((folder / FILE).read_text())
     (folder / FILE).write_text(json.dumps({**raw, **changes}))
-
-
-def _generate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "generator", "generate", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_what_is_no_longer_written_goes(tmp_path: Path) -> None:
@@ -63,7 +50,7 @@ def test_what_is_no_longer_written_goes(tmp_path: Path) -> None:
     assert not update(tmp_path, ONE, check=True).changes
     other = tmp_path / "other"
     update(other, ONE, check=False)
-    assert _tree(other) == {p: t for p, t in _tree(tmp_path).items() if not p.startswith("other")}
+    assert tree(other) == {p: t for p, t in tree(tmp_path).items() if not p.startswith("other")}
 
 
 def test_what_was_edited_or_is_not_ours_stays_and_is_told(tmp_path: Path) -> None:
@@ -98,7 +85,7 @@ def test_nothing_behind_a_link_is_removed(link: str, tmp_path: Path) -> None:
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     update(out, BOTH, check=False)
     update(elsewhere, BOTH, check=False)
-    before = _tree(elsewhere)
+    before = tree(elsewhere)
     target = out / link
     target.unlink() if target.is_file() else subprocess.run(["rm", "-r", target], check=True)
     target.symlink_to(elsewhere / link)
@@ -112,7 +99,7 @@ def test_nothing_behind_a_link_is_removed(link: str, tmp_path: Path) -> None:
         # A link to a folder is a stranger itself; nothing is looked for behind it.
         assert found.unlisted == (("acp_msgspec/two",) if link.endswith("two") else ())
     assert target.is_symlink()
-    assert _tree(elsewhere) == before
+    assert tree(elsewhere) == before
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
@@ -218,22 +205,23 @@ def test_an_interrupted_run_is_completed_by_the_next(
     found = update(tmp_path, nothing, check=False)
     assert found.changes.kept == ()
     assert found.unlisted == ("acp_msgspec/mine.py",)
-    assert set(_tree(tmp_path)) == {"acp_msgspec/_about.py", "acp_msgspec/mine.py", FILE}
+    assert set(tree(tmp_path)) == {"acp_msgspec/_about.py", "acp_msgspec/mine.py", FILE}
 
 
+@pytest.mark.slow
 def test_a_project_of_somebody_else_is_not_overwritten(tmp_path: Path) -> None:
     for path in ("acp_msgspec/__init__.py", "acp_msgspec/core.py", "api.txt", "acp_msgspec.txt"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text("mine\n")
-    before = _tree(tmp_path)
+    before = tree(tmp_path)
     single: list[str | Path] = ["--schema", SMALL, "--label", "one"]
     for arguments in (single[:0], single):
-        run = _generate("--out", tmp_path, *arguments)
+        run = generator("generate", "--out", tmp_path, *arguments)
         assert (run.returncode, run.stderr.count("\n")) == (1, 1)
         assert f"error: {tmp_path}/acp_msgspec/__init__.py: is in the way" in run.stderr
-        assert _tree(tmp_path) == before
+        assert tree(tmp_path) == before
     (tmp_path / "acp_msgspec" / "__init__.py").unlink()
-    run = _generate("--out", tmp_path, "--schema", SMALL, "--label", "one")
+    run = generator("generate", "--out", tmp_path, "--schema", SMALL, "--label", "one")
     assert run.returncode == 0, run.stderr  # nothing of it would be overwritten
     assert (tmp_path / "acp_msgspec" / "core.py").read_text() == "mine\n"
     assert (tmp_path / "api.txt").read_text() == "mine\n"
@@ -272,36 +260,38 @@ def test_pin_removes_by_the_same_rule(tmp_path: Path) -> None:
     assert (tmp_path.parent / "c").exists()
 
 
+@pytest.mark.slow
 def test_modules_side_by_side(tmp_path: Path) -> None:
     for label in ("one", "two"):
-        run = _generate("--schema", SMALL, "--label", label, "--out", tmp_path)
+        run = generator("generate", "--schema", SMALL, "--label", label, "--out", tmp_path)
         assert (run.returncode, run.stderr) == (0, "")
         assert "removed" not in run.stdout
-    both = _tree(tmp_path)
+    both = tree(tmp_path)
     assert json.loads((tmp_path / FILE).read_text())["modules"] == ["one", "two"]
     # A schema without methods has no `aio`: that of the label alone goes.
     plain = ROOT / "tests" / "cases" / "shapes" / "numbers" / "schema.json"
-    run = _generate("--schema", plain, "--label", "two", "--out", tmp_path)
+    run = generator("generate", "--schema", plain, "--label", "two", "--out", tmp_path)
     assert "removed: acp_msgspec/two/aio.py\n" in run.stdout
-    after = _tree(tmp_path)
+    after = tree(tmp_path)
     assert {p: t for p, t in after.items() if "/two/" not in p and p != FILE} == {
         p: t for p, t in both.items() if "/two/" not in p and p != FILE
     }
-    run = _generate("--schema", plain, "--label", "two", "--out", tmp_path, "--check")
+    run = generator("generate", "--schema", plain, "--label", "two", "--out", tmp_path, "--check")
     assert (run.returncode, run.stderr) == (0, "")
     # The whole package takes the folder over; what it removes, it says.
-    run = _generate("--out", tmp_path)
+    run = generator("generate", "--out", tmp_path)
     assert {f"removed: acp_msgspec/{m}/types.py" for m in ("one", "two")} <= set(run.stdout.splitlines())
-    assert _tree(tmp_path) == _tree(ROOT / "generated")
+    assert tree(tmp_path) == tree(ROOT / "generated")
 
 
+@pytest.mark.slow
 def test_a_single_module_leaves_the_package(tmp_path: Path) -> None:
-    assert _generate("--out", tmp_path).returncode == 0
-    run = _generate("--schema", STABLE, "--label", "next", "--out", tmp_path)
+    assert generator("generate", "--out", tmp_path).returncode == 0
+    run = generator("generate", "--schema", STABLE, "--label", "next", "--out", tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert "removed" not in run.stdout
     assert "kept" not in run.stdout
-    run = _generate("--out", tmp_path, "--check")
+    run = generator("generate", "--out", tmp_path, "--check")
     assert run.returncode == 1
     assert "stale: acp_msgspec/next/types.py" in run.stdout
 

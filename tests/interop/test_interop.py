@@ -27,6 +27,7 @@ def seen(column: Column) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=NAMES)
+@pytest.mark.network
 def test_pair(column: Column) -> None:
     found = seen(column)
     assert list(found) == list(FEATURES)

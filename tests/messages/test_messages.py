@@ -12,7 +12,7 @@ import pytest
 from acp_msgspec import v1, v1_unstable, v2
 from msgspec import UNSET, Raw
 
-from generator.source import is_array, is_object
+from generator.jsonutil import is_array, is_object
 from tests.support import same
 
 CASES = [

@@ -18,11 +18,14 @@ from datamodel_code_generator import generate
 from datamodel_code_generator.enums import DataModelType, InputFileType
 from datamodel_code_generator.format import Formatter
 
+from generator.jsonutil import is_array, is_object
 from generator.lower import lower
 from generator.model import Enumeration, Module, Struct
 from generator.overrides import load_overrides
 from generator.read import read_schema
-from generator.source import is_array, is_object, load_pinned
+from generator.source import load_pinned
+
+pytestmark = pytest.mark.slow
 
 SOURCES = {s.label: s for s in load_pinned()[0]}
 

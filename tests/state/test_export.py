@@ -11,15 +11,16 @@ import acp_msgspec as acp
 import pytest
 from acp_msgspec import v1, v2, v2_unstable
 from acp_msgspec.state import SessionState, Snapshot, to_html, to_markdown, transcript_prompt
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from tests.examples import examples
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import Schema
 from tests.page_support import Page, shown_in_browser
-from tests.state.test_state import LABELS, MODULES
+from tests.state.support import LABELS, MODULES
 from tests.support import CASES, golden
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -87,6 +88,7 @@ def test_hostile_content_in_html() -> None:
         assert shown in Page(hostile).text
 
 
+@pytest.mark.browser
 def test_hostile_page_in_a_browser(tmp_path: Path) -> None:
     image = v1.ImageContent(data=PIXEL, mime_type="image/png")
     state = SessionState()
@@ -146,7 +148,7 @@ PARTS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.sampled_from(PARTS), max_size=20).map("".join))
 @example(f"  {TICKS}\n{TICKS}\n<b>")
 @example(f"- {TICKS}\n{TICKS}\n<b>\n{TICKS}\n<b>")
@@ -295,7 +297,7 @@ def _diff_lines(old: list[str], new: list[str]) -> list[str]:
     return to_markdown(state.snapshot).partition("```diff\n")[2].split("\n")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(*[st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=12)] * 2)
 def test_diffs_are_those_of_difflib(old: list[str], new: list[str]) -> None:
     wanted = "".join(difflib.unified_diff(old, new, "f", "f"))

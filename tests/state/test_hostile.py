@@ -20,16 +20,15 @@ from acp_msgspec.state import (
     to_markdown,
     transcript_prompt,
 )
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.examples import SLOW, examples
 from tests.oracle.strategies import JSON, Strategy, strategy
-from tests.state.test_state import LABELS, MODULES
+from tests.state.support import LABELS, MODULES
 from tests.support import raw_schema
 
-CALM = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+CALM = examples(150, suppress_health_check=SLOW)
 
 
 def _all_tags() -> list[str]:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from acp_msgspec import v1, v2_unstable
 from acp_msgspec.state import SessionState, Snapshot, to_html, to_markdown, transcript_prompt
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.page_support import Page
 from tests.state.renderers import RENDERERS, acts
 
@@ -89,7 +90,7 @@ def test_an_address_in_the_name_of_a_link(render: Callable[[str], str], name: st
     assert any(attributes.get("href") == "https://b.example/" for _, attributes in Page(page).elements)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=18).map("".join))
 @example(f"\\{PICTURE}")
 @example(f"\\\\{PICTURE}")
@@ -227,6 +228,7 @@ def _seconds(export: Callable[[Snapshot], object], shot: Snapshot) -> float:
 
 
 @pytest.mark.parametrize("start", STARTS)
+@pytest.mark.slow
 def test_exports_take_linear_time(start: str) -> None:
     few, many = 700, 7_000
     for unit in UNITS:

@@ -1,13 +1,9 @@
 """The state of a session: every update of every schema, held against a plain model, and what it must not cost."""
 
-import importlib
 import subprocess
 import sys
-from copy import deepcopy
-from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import acp_msgspec as acp
 import pytest
@@ -34,150 +30,31 @@ from acp_msgspec.state import (
     UnknownKept,
     UnknownView,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_walk import Schema
-from tests.oracle.strategies import strategy
-from tests.state.state_model import Model
-from tests.support import raw_schema
+from tests.state.support import LABELS, Chunk, Thought, UserChunk, text_block, update_of
 
-LABELS = ("v1", "v1_unstable", "v2", "v2_unstable")
-MODULES: dict[str, Any] = {label: importlib.import_module(f"acp_msgspec.{label}") for label in LABELS}
-IDS = ("messageId", "toolCallId", "terminalId", "compactionId", "planId")
-Chunk = v1.SessionUpdateAgentMessageChunk
-Thought = v1.SessionUpdateAgentThoughtChunk
-UserChunk = v1.SessionUpdateUserMessageChunk
 CALL = v1.ToolCallId("t")
-
-
-def _text(text: str) -> v1.TextContent:
-    return v1.TextContent(text=text)
-
-
-def _update(label: str, value: Any) -> Any:
-    return acp.convert(value, type=MODULES[label].SessionUpdate, unknown="keep")
-
-
-def _tags(label: str) -> set[str]:
-    union = raw_schema(label)["$defs"]["SessionUpdate"]
-    found = [branch["properties"]["sessionUpdate"].get("const") for branch in union.get("oneOf", union.get("anyOf"))]
-    return {tag for tag in found if tag is not None}
 
 
 def _said(state: SessionState) -> list[tuple[str, str]]:
     return [(message.role.value, message.text) for message in state.snapshot.messages]
 
 
-@pytest.mark.parametrize("label", LABELS)
-@pytest.mark.parametrize("style", Style)
-def test_every_variant_is_known(label: str, style: Style) -> None:
-    seen: set[str] = set()
-    for pair in Maker(Schema(label), style).pairs("SessionUpdate"):
-        update = _update(label, pair.given)
-        state = SessionState()
-        before = deepcopy(update)
-        changes = state.apply(update)
-        tag: str = pair.given["sessionUpdate"]
-        unknown = [change for change in changes if isinstance(change, UnknownKept)]
-        assert bool(unknown) == (tag not in _tags(label)), tag
-        assert changes or tag == "session_info_update", f"{tag} changes nothing"
-        state.apply(deepcopy(update))
-        assert update == before
-        seen.add(tag)
-    assert seen >= _tags(label)
-
-
-def _with_few_ids(value: dict[str, Any], draw: st.DrawFn) -> dict[str, Any]:
-    few: dict[str, Any] = {
-        k: draw(st.sampled_from("ab")) if k in IDS and isinstance(v, str) else v for k, v in value.items()
-    }
-    if isinstance(few.get("plan"), dict):
-        few["plan"] = _with_few_ids(few["plan"], draw)
-    return few
-
-
-@st.composite
-def steps(draw: st.DrawFn, label: str) -> list[tuple[str, Any]]:
-    """Draw what happens in a session: updates, prompts, ends of turns."""
-    out: list[tuple[str, Any]] = []
-    for _ in range(draw(st.integers(1, 12))):
-        match draw(st.integers(0, 9)):
-            case 0:
-                out.append(("user_prompt", [MODULES[label].TextContent(text=draw(st.sampled_from("pq")))]))
-            case 1:
-                out.append(("turn_ended", draw(st.sampled_from(["end_turn", "refusal", "cancelled", None]))))
-            case n:
-                value = _with_few_ids(draw(strategy(label, "SessionUpdate")), draw)
-                if n > 6:  # more of what makes a conversation
-                    tag = draw(st.sampled_from(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]))
-                    value = {"sessionUpdate": tag, "content": {"type": "text", "text": draw(st.text(max_size=3))}}
-                    value["messageId"] = draw(
-                        st.sampled_from("ab") if label.startswith("v2") else st.sampled_from("ab_")
-                    )
-                    value = {k: v for k, v in value.items() if v != "_"}
-                out.append(("apply", _update(label, value)))
-    return out
-
-
-@pytest.mark.parametrize("label", LABELS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(data=st.data())
-def test_same_as_the_model(label: str, data: st.DataObject) -> None:
-    state, model = SessionState(), Model()
-    peeks = data.draw(st.booleans())
-    for name, argument in data.draw(steps(label)):
-        before = state.snapshot if peeks else None
-        copied = deepcopy(before)
-        heard: list[Change] = []
-        forget = state.subscribe(heard.append)
-        changes = getattr(state, name)(argument)
-        forget()
-        getattr(model, name)(argument)
-        assert heard == list(changes)
-        assert before == copied  # an old snapshot stays as it was
-        if peeks:
-            assert state.snapshot == model.shot
-            assert changes or before is state.snapshot
-    assert state.snapshot == model.shot
-    assert state.snapshot is state.snapshot
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    parts=st.lists(
-        st.tuples(st.sampled_from([Chunk, Thought, UserChunk]), st.sampled_from([None, "a", "b"]), st.text())
-    ),
-    data=st.data(),
-)
-def test_it_matters_not_where_text_is_cut(parts: list[tuple[Any, str | None, str]], data: st.DataObject) -> None:
-    whole, pieces = SessionState(), SessionState()
-    for kind, key, text in parts:
-        whole.apply(kind(content=_text(text), message_id=key))
-        cuts = [0, *sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=4))), len(text)]
-        for start, end in pairwise(cuts):
-            pieces.apply(kind(content=_text(text[start:end]), message_id=key))
-            if data.draw(st.booleans()):
-                assert pieces.snapshot
-    assert whole.snapshot == pieces.snapshot
-
-
 def test_messages() -> None:
     state = SessionState()
     for update in (
-        UserChunk(content=_text("Hi")),
-        Thought(content=_text("hm")),
-        Thought(content=_text("m.")),
-        Chunk(content=_text("Hel")),
+        UserChunk(content=text_block("Hi")),
+        Thought(content=text_block("hm")),
+        Thought(content=text_block("m.")),
+        Chunk(content=text_block("Hel")),
         v1.Plan(entries=[]),  # no part of the conversation
-        Chunk(content=_text("lo")),
+        Chunk(content=text_block("lo")),
         v1.ToolCall(tool_call_id=CALL, title="Look"),
-        Chunk(content=_text("there")),
+        Chunk(content=text_block("there")),
         v1.SessionUpdateToolCallUpdate(tool_call_id=CALL, title="Looked"),  # of a call that began before
-        Chunk(content=_text("!")),
+        Chunk(content=text_block("!")),
         Chunk(content=v1.ImageContent(data="", mime_type="image/png")),
-        Chunk(content=_text("x")),
+        Chunk(content=text_block("x")),
     ):
         state.apply(update)
     said = [("user", "Hi"), ("thought", "hmm."), ("agent", "Hello"), ("agent", "there!x")]
@@ -188,27 +65,27 @@ def test_messages() -> None:
 def test_messages_by_id() -> None:
     state = SessionState()
     first, second = v1.MessageId("1"), v1.MessageId("2")
-    changes = state.apply(Chunk(content=_text("a"), message_id=first))
-    assert changes == (MessageAppended(index=0, role=Role.AGENT, message_id="1", block=_text("a"), started=True),)
-    state.apply(Thought(content=_text("t"), message_id=first))  # a thought of the same id is apart
+    changes = state.apply(Chunk(content=text_block("a"), message_id=first))
+    assert changes == (MessageAppended(index=0, role=Role.AGENT, message_id="1", block=text_block("a"), started=True),)
+    state.apply(Thought(content=text_block("t"), message_id=first))  # a thought of the same id is apart
     state.apply(v1.ToolCall(tool_call_id=CALL, title="x"))
-    state.apply(Chunk(content=_text("b"), message_id=second))
-    state.apply(Chunk(content=_text("c"), message_id=first))
+    state.apply(Chunk(content=text_block("b"), message_id=second))
+    state.apply(Chunk(content=text_block("c"), message_id=first))
     assert _said(state) == [("agent", "ac"), ("thought", "t"), ("agent", "b")]
 
 
 def test_what_ends_a_message_and_what_begins_a_turn() -> None:
     state = SessionState()
-    state.apply(UserChunk(content=_text("a"), message_id=v1.MessageId("1")))
-    state.apply(UserChunk(content=_text("b"), message_id=v1.MessageId("2")))
+    state.apply(UserChunk(content=text_block("a"), message_id=v1.MessageId("1")))
+    state.apply(UserChunk(content=text_block("b"), message_id=v1.MessageId("2")))
     assert [turn.number for turn in state.snapshot.turns] == [1]  # nobody has answered in between
-    state.apply(Chunk(content=_text("c")))
+    state.apply(Chunk(content=text_block("c")))
     compaction = v1_unstable.CompactionId("c")
     for status in (v1_unstable.CompactionStatus.IN_PROGRESS, v1_unstable.CompactionStatus.COMPLETED):
         state.apply(v1_unstable.CompactionUpdate(compaction_id=compaction, status=status))
-        state.apply(Chunk(content=_text("d")))
+        state.apply(Chunk(content=text_block("d")))
     assert _said(state)[2:] == [("agent", "c"), ("agent", "dd")]
-    state.apply(UserChunk(content=_text("e")))
+    state.apply(UserChunk(content=text_block("e")))
     assert [entry.turn for entry in state.snapshot.timeline] == [1, 1, 1, 1, 1, 2]
 
 
@@ -233,18 +110,18 @@ def test_whole_messages() -> None:
 
 def test_prompts_and_turns() -> None:
     state = SessionState()
-    assert state.user_prompt([_text("a"), _text("b")]) == (
+    assert state.user_prompt([text_block("a"), text_block("b")]) == (
         TurnStarted(number=1),
         MessageReplaced(index=0, role=Role.USER, message_id=None, started=True),
         ActivityChanged(activity="running"),
     )
     assert len(state.snapshot.messages[0].blocks) == 2
-    state.apply(Chunk(content=_text("no")))
+    state.apply(Chunk(content=text_block("no")))
     ended = TurnEnded(number=1, stop_reason="refusal", refused=True)
     assert state.turn_ended(v1.StopReason.REFUSAL) == (ended, ActivityChanged(activity="idle"))
     assert state.turn_ended("refusal") == ()
-    state.user_prompt([_text("again")])
-    state.apply(Chunk(content=_text("yes")))
+    state.user_prompt([text_block("again")])
+    state.apply(Chunk(content=text_block("yes")))
     state.turn_ended("end_turn")
     shot = state.snapshot
     assert [entry.turn for entry in shot.timeline] == [1, 1, 2, 2]
@@ -255,11 +132,11 @@ def test_prompts_and_turns() -> None:
 
 def test_the_prompt_is_repeated() -> None:
     state = SessionState()
-    state.user_prompt([_text("Hi there")])
-    state.apply(UserChunk(content=_text("Hi ")))
-    state.apply(UserChunk(content=_text("there")))
-    state.apply(Chunk(content=_text("Hello")))
-    state.apply(UserChunk(content=_text("Hi there")))  # now it is another one
+    state.user_prompt([text_block("Hi there")])
+    state.apply(UserChunk(content=text_block("Hi ")))
+    state.apply(UserChunk(content=text_block("there")))
+    state.apply(Chunk(content=text_block("Hello")))
+    state.apply(UserChunk(content=text_block("Hi there")))  # now it is another one
     assert _said(state) == [("user", "Hi there"), ("agent", "Hello"), ("user", "Hi there")]
     assert [turn.number for turn in state.snapshot.turns] == [1, 2]
 
@@ -324,7 +201,7 @@ def test_moves_of_tool_calls(move: tuple[str, str]) -> None:
 
 def test_tool_calls() -> None:
     state = SessionState()
-    content = v1.Content(content=_text("x"))
+    content = v1.Content(content=text_block("x"))
     given: list[v1.ToolCallContent] = [content]
     state.apply(v1.ToolCall(tool_call_id=CALL, title="Read", kind=v1.ToolKind.READ, content=given))
     (change,) = state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id=CALL, status=v1.ToolCallStatus.IN_PROGRESS))
@@ -445,11 +322,11 @@ def test_compactions_and_notices() -> None:
 
 def test_what_is_unknown_is_kept_in_order() -> None:
     state = SessionState()
-    state.apply(Chunk(content=_text("a")))
+    state.apply(Chunk(content=text_block("a")))
     for label in LABELS:
-        (kept,) = state.apply(_update(label, {"sessionUpdate": "_weather", "sky": "blue"}))
+        (kept,) = state.apply(update_of(label, {"sessionUpdate": "_weather", "sky": "blue"}))
         assert kept == UnknownKept(index=len(state.snapshot.timeline) - 1, tag="_weather")
-    state.apply(Chunk(content=_text("b")))  # goes on with its message
+    state.apply(Chunk(content=text_block("b")))  # goes on with its message
     assert _said(state) == [("agent", "ab")]
     unknown = [entry for entry in state.snapshot.timeline if isinstance(entry, UnknownView)]
     assert [acp.to_builtins(entry.update) for entry in unknown] == [{"sessionUpdate": "_weather", "sky": "blue"}] * 4
@@ -459,7 +336,7 @@ def test_plans_of_unknown_kinds() -> None:
     state = SessionState()
     for label in ("v1_unstable", "v2"):
         value = {"sessionUpdate": "plan_update", "plan": {"type": "_graph", "planId": "p"}}
-        assert state.apply(_update(label, value)) == (PlanReplaced(plan_id="p"),)
+        assert state.apply(update_of(label, value)) == (PlanReplaced(plan_id="p"),)
     (plan,) = state.snapshot.plans
     assert plan.other is not None
     assert acp.to_builtins(plan.other) == {"type": "_graph", "planId": "p"}
@@ -477,13 +354,13 @@ def test_what_opens_a_session() -> None:
 
 def test_params_and_what_is_no_update() -> None:
     state = SessionState("s1")
-    chunk = Chunk(content=_text("a"))
+    chunk = Chunk(content=text_block("a"))
     state.apply(v1.SessionNotification(session_id=v1.SessionId("s1"), update=chunk))
     state.apply(v2.UpdateSessionNotification(session_id=v2.SessionId("s1"), update=v2.SessionInfoUpdate(title="T")))
     assert (_said(state), state.snapshot.title) == ([("agent", "a")], "T")
     with pytest.raises(ValueError, match="session 's2'"):
         state.apply(v1.SessionNotification(session_id=v1.SessionId("s2"), update=chunk))
-    for wrong in (_text("a"), v1.NewSessionResponse(session_id=v1.SessionId("s"))):
+    for wrong in (text_block("a"), v1.NewSessionResponse(session_id=v1.SessionId("s"))):
         with pytest.raises(TypeError, match="is no session update"):
             state.apply(wrong)
 
@@ -498,12 +375,12 @@ def test_listeners() -> None:
     forget = state.subscribe(heard.append)
     forget_failure = state.subscribe(fail)
     with pytest.raises(RuntimeError):
-        state.apply(Chunk(content=_text("a")))
+        state.apply(Chunk(content=text_block("a")))
     forget_failure()
-    state.apply(Chunk(content=_text("b")))
+    state.apply(Chunk(content=text_block("b")))
     forget()
     forget()
-    state.apply(Chunk(content=_text("c")))
+    state.apply(Chunk(content=text_block("c")))
     assert len(heard) == 2
     assert _said(state) == [("agent", "abc")]
 
@@ -511,10 +388,10 @@ def test_listeners() -> None:
 def test_snapshots_share_what_did_not_change() -> None:
     state = SessionState()
     for number in range(50):
-        state.apply(Chunk(content=_text(f"{number}"), message_id=v1.MessageId(str(number))))
+        state.apply(Chunk(content=text_block(f"{number}"), message_id=v1.MessageId(str(number))))
     state.apply(v1.AvailableCommandsUpdate(available_commands=[]))
     first = state.snapshot
-    state.apply(Chunk(content=_text("!"), message_id=v1.MessageId("7")))
+    state.apply(Chunk(content=text_block("!"), message_id=v1.MessageId("7")))
     second = state.snapshot
     changed = [i for i, (a, b) in enumerate(zip(first.timeline, second.timeline, strict=True)) if a is not b]
     assert changed == [7]
@@ -525,7 +402,7 @@ def test_snapshots_share_what_did_not_change() -> None:
 def _calls(count: int, *, text: bool) -> int:
     """Count the calls of functions, those written in C too, that so many chunks and a snapshot take."""
     state = SessionState()
-    block = _text("x") if text else v1.ImageContent(data="", mime_type="image/png")
+    block = text_block("x") if text else v1.ImageContent(data="", mime_type="image/png")
     chunk = Chunk(content=block)
     calls = 0
 

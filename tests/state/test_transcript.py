@@ -19,11 +19,12 @@ from acp_msgspec.state import (
     replay_runs,
     replay_states,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.oracle.strategies import JSON, strategy
-from tests.state.test_state import MODULES
+from tests.state.support import MODULES
 from tests.support import same
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ def _good(lines: list[bytes]) -> list[Recorded]:
     return [line for line in found if isinstance(line, Recorded)]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.tuples(st.sampled_from(SENDERS), JSON, st.sampled_from([None, 2]), st.booleans())))
 def test_what_is_recorded_is_replayed(messages: list[tuple[Sender, Any, int | None, bool]]) -> None:
     given_: list[tuple[Sender, str]] = [
@@ -61,7 +62,7 @@ def test_what_is_recorded_is_replayed(messages: list[tuple[Sender, Any, int | No
     assert [line.number for line in read] == list(range(1, len(read) + 1))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data())
 @pytest.mark.parametrize("label", MODULES)
 def test_sessions_come_back(label: str, data: st.DataObject) -> None:

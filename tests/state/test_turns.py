@@ -19,10 +19,11 @@ from acp_msgspec.state import (
     to_html,
     to_markdown,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.state.test_state import LABELS, MODULES
+from tests.examples import examples
+from tests.state.support import LABELS, MODULES
 
 S1 = "s1"
 
@@ -243,7 +244,7 @@ def test_a_terminal_that_is_mentioned_often_is_shown_once() -> None:
         assert "terminal term, shown above" in text
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.binary(max_size=30)), st.integers(1, 20), st.booleans())
 def test_the_end_of_the_output_is_kept(parts: list[bytes], limit: int, peeks: bool) -> None:
     state = SessionState(output_limit=limit)

@@ -118,19 +118,23 @@ def run(*arguments: str, given: bytes = b"", **environment: str) -> Run:
 
 _OPENER = """<!doctype html><meta charset="utf-8"><body><script>
 const soon = () => new Promise((done) => setTimeout(done, 30));
-(async () => {
+async function visit(address, look) {
   const frame = document.createElement("iframe");
   frame.width = 1300;
   frame.height = 1000;
-  frame.src = PAGE;
+  frame.src = address;
   const loaded = new Promise((done) => { frame.onload = done; });
   document.body.append(frame);
   await loaded;
   const page = frame.contentDocument, view = frame.contentWindow;
   const all = (selector) => [...page.querySelectorAll(selector)];
   const rows = () => all(".row[data-kind]").filter((row) => !row.hidden).map((row) => row.id);
-  let found;
-  try { found = await (async () => { CODE })(); } catch (error) { found = { error: String(error) }; }
+  try { return await look(page, view, all, rows); } catch (error) { return { error: String(error) }; }
+  finally { frame.remove(); }
+}
+(async () => {
+  const found = [];
+  for (const [address, look] of [VISITS]) found.push(await visit(address, look));
   const result = document.createElement("pre");
   result.textContent = JSON.stringify(found);
   document.body.replaceChildren(result);
@@ -139,7 +143,13 @@ const soon = () => new Promise((done) => setTimeout(done, 30));
 
 
 def browse(page: Path, code: str, fragment: str = "") -> Any:
-    """Open a page in a browser without a network, run JavaScript against it, and give what that returns.
+    """Open a page in a browser without a network, run JavaScript against it, and give what that returns."""
+    (found,) = browse_each(page, (code, fragment))
+    return found
+
+
+def browse_each(page: Path, *visits: tuple[str, str]) -> list[Any]:
+    """Do the same for several pieces of code, each with a fragment of the address, in one start of the browser.
 
     The code sees `page` (its document), `view` (its window), `all(selector)`, `rows()` (the visible ones) and `soon()`.
     """
@@ -147,8 +157,11 @@ def browse(page: Path, code: str, fragment: str = "") -> Any:
     if browser is None:
         docs_support.missing("Chromium is not installed")
     opener = page.with_name("opener.html")
-    address = json.dumps(page.as_uri() + fragment)
-    opener.write_text(_OPENER.replace("PAGE", address, 1).replace("CODE", code, 1), encoding="utf-8")
+    looks = (
+        f"[{json.dumps(page.as_uri() + fragment)}, async (page, view, all, rows) => {{ {code} }}]"
+        for code, fragment in visits
+    )
+    opener.write_text(_OPENER.replace("VISITS", ",\n".join(looks), 1), encoding="utf-8")
     command = [
         *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
         *("--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files"),
@@ -158,4 +171,5 @@ def browse(page: Path, code: str, fragment: str = "") -> Any:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     made = re.search(r"<pre>(.*)</pre>", done.stdout, re.DOTALL)
     assert made is not None, f"the browser has shown nothing\n{done.stdout}\n{done.stderr}"
-    return json.loads(html.unescape(made[1]))
+    found: list[Any] = json.loads(html.unescape(made[1]))
+    return found

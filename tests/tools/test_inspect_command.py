@@ -34,11 +34,6 @@ TRIED = 200
 """How often something that must come is waited for, half a second each time."""
 
 
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
-
-
 def _on_terminal(arguments: list[str], out: int | None = None, **environment: str) -> tuple[int, str]:
     """Run the command on a terminal of 100 columns; with `out`, its standard output goes there instead."""
     ours, theirs = pty.openpty()
@@ -54,6 +49,7 @@ def _on_terminal(arguments: list[str], out: int | None = None, **environment: st
     return status, shown.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_colour(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"{CANCEL}\n{chunk('x' * 500)}\nnoise\n", encoding="utf-8")
@@ -72,6 +68,7 @@ def test_colour(tmp_path: Path) -> None:
     assert "\x1b" not in _on_terminal([str(log), "--color", "never"])[1]
 
 
+@pytest.mark.slow
 def test_progress(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"{chunk('x' * 1000)}\n" * 40_000, encoding="utf-8")
@@ -91,6 +88,7 @@ def test_standard_input() -> None:
     assert done.out == run("-", "--follow", given=CONVERSATION.read_bytes()).out
 
 
+@pytest.mark.slow
 def test_streams_that_cannot_show_arrows() -> None:
     done = run(str(CONVERSATION), PYTHONIOENCODING="ascii")
     assert "  -> session/prompt #2 " in done.out
@@ -98,6 +96,7 @@ def test_streams_that_cannot_show_arrows() -> None:
     assert done.out.isascii()
 
 
+@pytest.mark.slow
 def test_broken_pipe_and_full_disk(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"{CANCEL}\n" * 50_000, encoding="utf-8")
@@ -114,6 +113,7 @@ def test_broken_pipe_and_full_disk(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (2, "error: stdout: no space left on device\n")
 
 
+@pytest.mark.slow
 def test_closed_streams() -> None:
     for closing, told in (
         (">&-", "error: there is no standard output\n"),
@@ -124,6 +124,7 @@ def test_closed_streams() -> None:
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
+@pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     command = [*COMMAND, "-", "--html", str(page)]
@@ -177,6 +178,7 @@ def _append(log: Path, text: str) -> None:
         stream.write(text)
 
 
+@pytest.mark.slow
 def test_follow(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"12:00:00 -> {prompt(1)}\n", encoding="utf-8")
@@ -201,6 +203,7 @@ def test_follow(tmp_path: Path) -> None:
     assert "2 requests without an answer: line 1 session/prompt, line 1 session/prompt\n" in ended.out
 
 
+@pytest.mark.slow
 def test_a_pipe_is_followed_to_its_end(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -215,6 +218,7 @@ def test_a_pipe_is_followed_to_its_end(tmp_path: Path) -> None:
     assert b"2 messages in 2 lines" in out
 
 
+@pytest.mark.slow
 def test_follow_into_a_page(tmp_path: Path) -> None:
     log, page = tmp_path / "log", tmp_path / "page.html"
     log.write_text(f"{CANCEL}\n", encoding="utf-8")
@@ -246,6 +250,7 @@ def _peak(*arguments: str) -> int:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "html", "unanswered", "methods", "keys", "titles", "last"])
+@pytest.mark.slow
 def test_memory_is_bounded(form: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     options = {
@@ -416,6 +421,7 @@ def test_names_reach_the_terminal_as_escapes(inspect: Inspect) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+@pytest.mark.slow
 def test_json_for_a_terminal(encoding: str, tmp_path: Path) -> None:
     strange = "\x1b\x7f\x9b\u2028\u202e\u00e9\u65e5\U0001f600"
     log = tmp_path / "log"
@@ -426,6 +432,7 @@ def test_json_for_a_terminal(encoding: str, tmp_path: Path) -> None:
     assert done.out.isascii() is (encoding != "utf-8")
 
 
+@pytest.mark.slow
 def test_follow_the_last(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("".join(f"{chunk(f'text {n}')}\n" for n in range(50)), encoding="utf-8")
@@ -440,6 +447,7 @@ def test_follow_the_last(tmp_path: Path) -> None:
     assert (ended.status, ended.err.count("\n")) == (1 if "broken" in ended.out else 0, 1)
 
 
+@pytest.mark.slow
 def test_an_empty_log_is_followed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.touch()
@@ -449,6 +457,7 @@ def test_an_empty_log_is_followed(tmp_path: Path) -> None:
         assert follower.end().status == 0
 
 
+@pytest.mark.slow
 def test_a_vendored_copy(tmp_path: Path) -> None:
     vendored = subprocess.run(
         [sys.executable, "-m", "acp_msgspec", "vendor", str(tmp_path / "copied"), "--only", "v1", "--parts", "tools"],

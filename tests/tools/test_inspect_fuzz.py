@@ -2,13 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.tools.inspect_support import CONVERSATION, Inspect
 
 LINES = CONVERSATION.read_bytes().splitlines()
@@ -36,11 +36,6 @@ NASTY = [
 """Values that some part of a reader may choke on."""
 NOISE = [b"{", b"}", b"[", b"]", b",", b'"', b"\\", b"\n", b"\r", b"\x1b[31m", b"->", b"<-", b"msg=", b" (12 ms)", b"'"]
 VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d+(?:\.\d+)?|true|false|null')
-
-
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
 
 
 def _survives(inspect: Inspect, data: bytes) -> None:
@@ -79,9 +74,7 @@ def _mutated(draw: st.DrawFn) -> bytes:
     return b"\n".join(lines)
 
 
-FUZZ = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+FUZZ = examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @FUZZ
@@ -97,6 +90,7 @@ def test_any_bytes(inspect: Inspect, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=[*map(str, range(len(NASTY)))])
+@pytest.mark.slow
 def test_a_nasty_value_in_every_place(nasty: bytes, inspect: Inspect) -> None:
     lines: list[bytes] = []
     for line in (LINES[0], LINES[1], LINES[3], LINES[22], LINES[23], LINES[24], LINES[40], LINES[48]):

@@ -1,7 +1,6 @@
 """What stands around a message in a log: heads of every kind, text behind it, pairs, messages over several lines."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,11 +157,6 @@ TAILS = [
     " [a]",
     "\t|",
 ]
-
-
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
 
 
 def _read(line: str) -> Any:

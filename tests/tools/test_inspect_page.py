@@ -9,14 +9,20 @@ from typing import Any
 import pytest
 
 from tests.page_support import Page
-from tests.tools.inspect_support import CONVERSATION, DIFFS, Inspect, browse, chunk, message, prompt, tool_call, update
+from tests.tools.inspect_support import (
+    CONVERSATION,
+    DIFFS,
+    Inspect,
+    browse,
+    browse_each,
+    chunk,
+    message,
+    prompt,
+    tool_call,
+    update,
+)
 
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>\"'`&lt;\u2028\u202e\x1b]]>--><b>"
-
-
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
 
 
 def _made(inspect: Inspect, *options: str, log: Path | None = None) -> tuple[Path, str]:
@@ -56,6 +62,7 @@ LOOK = """
 """
 
 
+@pytest.mark.browser
 def test_in_a_browser(inspect: Inspect) -> None:
     page, text = _made(inspect, log=CONVERSATION)
     assert not re.search(r"(src|href|url)\s*[=(]", text.partition("<body>")[0])
@@ -97,6 +104,7 @@ def test_in_a_browser(inspect: Inspect) -> None:
     assert seen["wide"]
 
 
+@pytest.mark.browser
 def test_filters(inspect: Inspect) -> None:
     page, _ = _made(inspect, log=CONVERSATION)
     pressed = browse(
@@ -131,12 +139,18 @@ def test_filters(inspect: Inspect) -> None:
         "open": 55,
         "folded": 0,
     }
-    assert browse(page, "return rows();", "#kind=error%2Cbroken&text=refuse") == []
-    assert browse(page, "return rows();", "#from=client&kind=notification") == ["l46"]
-    opened = browse(page, "return [rows().length, all('.row[open]').map((row) => row.id || row.className)];", "#l13")
+    by_text, by_sender, opened = browse_each(
+        page,
+        ("return rows();", "#kind=error%2Cbroken&text=refuse"),
+        ("return rows();", "#from=client&kind=notification"),
+        ("return [rows().length, all('.row[open]').map((row) => row.id || row.className)];", "#l13"),
+    )
+    assert by_text == []
+    assert by_sender == ["l46"]
     assert opened == [51, ["row run agent", "l13"]]
 
 
+@pytest.mark.browser
 def test_sessions_can_be_chosen(inspect: Inspect) -> None:
     inspect.log.write_text("\n".join((prompt(1, "a,b"), prompt(2, "c"), prompt(3, "a,b"))), encoding="utf-8")
     page, _ = _made(inspect)
@@ -146,6 +160,7 @@ def test_sessions_can_be_chosen(inspect: Inspect) -> None:
     assert browse(page, "return rows();", address) == chosen
 
 
+@pytest.mark.browser
 def test_nothing_in_a_log_runs(inspect: Inspect) -> None:
     folder = inspect.log.parent / "a<b>&'"
     folder.mkdir()

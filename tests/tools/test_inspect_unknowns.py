@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +9,6 @@ import pytest
 from tests.tools.inspect_support import Inspect, message, prompt, tool_call, update
 
 INFO = {"name": "x", "version": "1"}
-
-
-@pytest.fixture
-def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
-    return Inspect(tmp_path, capsys)
 
 
 def _hello(version: int) -> str:

@@ -49,6 +49,7 @@ def _record() -> Any:
     return json.loads(Path(DEST, "VENDORED.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_what_is_copied(vendor: Command, tmp_path: Path) -> None:
     out = vendor.done(DEST, "--parts", "all")
     assert out[0] == f"{DEST}: now acp_msgspec {ABOUT.__version__} ({', '.join(LABELS)}; {ALL})"
@@ -79,6 +80,7 @@ def test_what_is_copied(vendor: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["stub", "real"])
+@pytest.mark.slow
 def test_nothing_of_another_version_is_used(vendor: Command, tmp_path: Path, other: str) -> None:
     vendor.done(DEST)
     beside = tmp_path / "beside"
@@ -267,6 +269,7 @@ def test_what_a_crash_leaves_is_completed(vendor: Command, monkeypatch: pytest.M
     assert tree(Path(DEST)) == tree(Path("fresh"))
 
 
+@pytest.mark.slow
 def test_a_copy_can_be_copied(vendor: Command, tmp_path: Path) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", "all")
     assert module("app._acp", "vendor", "again", "--parts", "all", cwd=tmp_path).status == 0
@@ -283,6 +286,7 @@ def test_a_copy_can_be_copied(vendor: Command, tmp_path: Path) -> None:
     assert "is itself a vendored copy that was edited" in run.err
 
 
+@pytest.mark.slow
 def test_from_an_installed_wheel(vendor: Command, tmp_path: Path) -> None:
     python = installed_wheel(tmp_path)
     run = module("acp_msgspec", "vendor", "app/wheel", "--parts", "all", cwd=tmp_path, executable=python)
@@ -302,6 +306,7 @@ def test_without_a_licence_a_notice(vendor: Command) -> None:
     assert Path(DEST, "LICENSE").read_text(encoding="utf-8").startswith("SPDX-License-Identifier: Apache-2.0\n")
 
 
+@pytest.mark.slow
 def test_type_checkers_know_a_copy(vendor: Command, tmp_path: Path) -> None:
     vendor.done(DEST, "--only", "v1", "v2")
     use = USE.replace("copied", "app._acp")

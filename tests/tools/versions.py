@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("datamodel-code-generator", "hypothesis", "jinja2", "pytest", "rich", "ruff", "trustme", "typer",
-          "websockets")  # fmt: skip
+NEEDED = ("datamodel-code-generator", "hypothesis", "jinja2", "pytest", "pytest-xdist", "rich", "ruff", "trustme",
+          "typer", "websockets")  # fmt: skip
 """What the tests above import beside msgspec; the versions are those of requirements-dev.txt."""
 TESTS = {
-    "aio": ("cancel", "handlers", "handshake", "order", "plain", "turns"),
+    "aio": ("cancel", "handler_objects", "handlers", "handshake", "order", "plain", "turns"),
     "codec": ("codec", "framing", "lazy_annotations", "observe", "patch", "pickling", "union_calls", "validate"),
     "generator": ("shapes",),
     "messages": ("messages",),
@@ -107,10 +107,10 @@ def run(python: Interpreter, msgspec: str, folder: Path) -> bool:
     """Run the tests on one pair of versions; False where one fails."""
     print(f"Python {python.shown}, msgspec {msgspec}:", flush=True)
     inside = environment(python, msgspec, folder)
-    files = chosen_files()
-    command: list[str | Path] = [inside, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", *files]
+    options = ("-p", "no:cacheprovider", "--numprocesses=auto", "--dist=worksteal", "--tb=short")
+    command: list[str | Path] = [inside, "-m", "pytest", *options, *chosen_files()]
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "PYTHONPATH"))}
-    done = subprocess.run(command, cwd=ROOT, env={**clean, "PYTHONDONTWRITEBYTECODE": "1"}, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=clean, check=False)
     return done.returncode == 0
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 WRONG = {
     "an arm is missing": (
         "def f(block: v1.ContentBlock) -> str:\n"

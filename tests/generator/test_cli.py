@@ -11,17 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.generator.command import generator, generator_process
 from tests.support import CASES, ROOT, meta_of, shown_on
 
 
-def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "generator", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-
-
+@pytest.mark.slow
 def test_summary_in_a_pipe(tmp_path: Path) -> None:
-    run = _run("generate", "--out", tmp_path)
+    run = generator_process("generate", "--out", tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert "\x1b" not in run.stdout
     lines = run.stdout.splitlines()
@@ -32,6 +28,7 @@ def test_summary_in_a_pipe(tmp_path: Path) -> None:
     assert lines[5:] == [f"wrote {len([p for p in tmp_path.rglob('*') if p.is_file()])} changes"]
 
 
+@pytest.mark.slow
 def test_summary_on_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
@@ -66,7 +63,7 @@ def test_summary_on_a_terminal(tmp_path: Path) -> None:
 )
 def test_wrong_use_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
     out = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
-    run = _run("generate", *arguments, *out)
+    run = generator("generate", *arguments, *out)
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr.startswith(message)
     assert run.stderr.count("\n") == 1
@@ -74,12 +71,12 @@ def test_wrong_use_is_one_line(arguments: list[str], message: str, tmp_path: Pat
 
 
 def test_unknown_options_are_usage_errors() -> None:
-    run = _run("generate", "--chekc")
+    run = generator("generate", "--chekc")
     assert run.returncode == 2
     assert "--chekc" in run.stderr
     assert "Traceback" not in run.stderr
-    assert _run().returncode == 2
-    assert _run("--help").returncode == 0
+    assert generator().returncode == 2
+    assert generator("--help").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -94,23 +91,24 @@ def test_a_meta_file_that_does_not_fit(tables: dict[str, Any], message: str, tmp
     meta = tmp_path / "meta.json"
     meta.write_text(json.dumps(tables), encoding="utf-8")
     schema = CASES / "shapes" / "messages" / "schema.json"
-    run = _run("generate", "--schema", schema, "--label", "second", "--meta", meta, "--out", tmp_path / "out")
+    run = generator("generate", "--schema", schema, "--label", "second", "--meta", meta, "--out", tmp_path / "out")
     assert run.returncode == 1
     assert message in run.stderr
     assert run.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_meta_files_fit(tmp_path: Path) -> None:
     schema, meta = CASES / "shapes" / "messages" / "schema.json", tmp_path / "meta.json"
     meta.write_text(json.dumps(meta_of(json.loads(schema.read_text(encoding="utf-8")))), encoding="utf-8")
-    run = _run("generate", "--schema", schema, "--label", "second", "--meta", meta, "--out", tmp_path)
+    run = generator("generate", "--schema", schema, "--label", "second", "--meta", meta, "--out", tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert (tmp_path / "acp_msgspec" / "second" / "types.py").is_file()
 
 
 def test_explain() -> None:
-    run = _run("explain", "ToolCallUpdate", "--label", "v2")
+    run = generator("explain", "ToolCallUpdate", "--label", "v2")
     assert (run.returncode, run.stderr) == (0, "")
     assert "\x1b" not in run.stdout
     lines = run.stdout.splitlines()
@@ -145,15 +143,15 @@ def test_explain() -> None:
     ],
 )
 def test_explain_every_shape(name: str, facts: list[str]) -> None:
-    run = _run("explain", name)
+    run = generator("explain", name)
     assert (run.returncode, run.stderr) == (0, "")
     for fact in facts:
         assert fact in run.stdout
 
 
 def test_explain_suggests() -> None:
-    run = _run("explain", "ToolCalUpdate")
+    run = generator("explain", "ToolCalUpdate")
     assert (run.returncode, run.stdout) == (1, "")
     assert "there is no type 'ToolCalUpdate' in v1" in run.stderr
     assert "did you mean ToolCallUpdate or" in run.stderr
-    assert "there is no module 'v9'" in _run("explain", "ToolCall", "--label", "v9").stderr
+    assert "there is no module 'v9'" in generator("explain", "ToolCall", "--label", "v9").stderr

@@ -1,0 +1,112 @@
+"""Pure questions about one schema node: nothing here knows other definitions or the state of a run."""
+
+from typing import Any, cast
+
+from generator.engine import SchemaObject
+from generator.jsonutil import is_array, is_object
+
+Node = SchemaObject | bool
+PREFIX = "#/$defs/"
+
+
+def has_flag(node: Node, keyword: str) -> bool:
+    """Whether a boolean extension keyword is true."""
+    return isinstance(node, SchemaObject) and node.extras.get(keyword) is True
+
+
+def text_of(node: Node, keyword: str) -> str | None:
+    """Return the text of a keyword that the typed form keeps among its extras."""
+    value = node.extras.get(keyword) if isinstance(node, SchemaObject) else None
+    return value if isinstance(value, str) else None
+
+
+def const_of(node: Node) -> str | int | None:
+    """Return the value of `const`."""
+    return cast("str | int | None", node.extras.get("const")) if isinstance(node, SchemaObject) else None
+
+
+def default_of(node: Node) -> tuple[bool, Any]:
+    """Return whether a schema has a default, and the default."""
+    if isinstance(node, SchemaObject) and "default" in node.model_fields_set:
+        return True, node.default
+    return False, None
+
+
+def type_of(node: SchemaObject) -> tuple[str | None, bool]:
+    """Return the JSON type of a schema, and whether `type` also allows null."""
+    if isinstance(node.type, list):
+        rest = [t for t in node.type if t != "null"]
+        return (rest[0] if rest else "null"), "null" in node.type
+    return node.type, False
+
+
+def is_free(node: Node) -> bool:
+    """Whether a schema allows any JSON value."""
+    return node is True or (
+        isinstance(node, SchemaObject)
+        and not (node.type or node.ref or node.allOf or node.anyOf or node.oneOf or node.properties or node.enum)
+    )
+
+
+def is_null(node: Node) -> bool:
+    """Whether a schema allows null only."""
+    return isinstance(node, SchemaObject) and node.type == "null"
+
+
+def has_values(node: SchemaObject) -> bool:
+    """Whether a schema lists its values: `enum` or `const`."""
+    return "const" in node.extras or bool(node.enum)
+
+
+def reference_of(node: Node) -> str | None:
+    """Return the definition that a schema refers to: by `$ref`, or by a lone `allOf` around one, and nothing else."""
+    if isinstance(node, bool) or node.type or node.properties or node.anyOf or node.oneOf:
+        return None
+    if node.ref:
+        return node.ref.removeprefix(PREFIX)
+    targets = all_of(node)
+    return targets[0] if len(targets) == 1 else None
+
+
+def all_of(node: SchemaObject) -> list[str]:
+    """List the definitions that a schema includes through `allOf`."""
+    return [n.ref.removeprefix(PREFIX) for n in node.allOf if isinstance(n, SchemaObject) and n.ref]
+
+
+def branches_of(node: SchemaObject) -> tuple[str, list[Node]]:
+    """Return the keyword that lists a schema's branches, and the branches."""
+    return ("oneOf", list(node.oneOf)) if node.oneOf else ("anyOf", list(node.anyOf))
+
+
+def branches_without_null(node: SchemaObject) -> tuple[list[tuple[int, Node]], bool]:
+    """Return the branches that are not null, each with its index, and whether there is a null branch."""
+    branches = branches_of(node)[1]
+    rest = [(i, b) for i, b in enumerate(branches) if not is_null(b)]
+    return rest, len(rest) < len(branches)
+
+
+def required_constants(node: SchemaObject) -> list[tuple[str, str]]:
+    """List the required properties of an object that allow one text only, each with that text."""
+    found = [(k, const_of(p)) for k, p in (node.properties or {}).items() if k in node.required]
+    return [(k, c) for k, c in found if isinstance(c, str)]
+
+
+def step_of(branch: SchemaObject) -> str | None:
+    """Return what names the class of a branch: its tag, else its title."""
+    constants = required_constants(branch)
+    return constants[0][1] if constants else branch.title
+
+
+def definition_refs(raw: Any) -> list[str]:
+    """List the definitions that a raw schema refers to, once per reference."""
+    out: list[str] = []
+    if is_object(raw):
+        for key, value in raw.items():
+            if key == "$ref" and isinstance(value, str):
+                out.append(value.removeprefix(PREFIX))
+            elif key not in ("default", "const", "enum"):
+                out.extend(definition_refs(value))
+    elif is_array(raw):
+        for value in raw:
+            out.extend(definition_refs(value))
+    return out
