@@ -12,6 +12,8 @@ import pytest
 from tests.support import ROOT
 from tests.tools.vendor_support import Command, tree
 
+pytestmark = pytest.mark.slow
+
 MAIN = '''"""Uses each part of the copy."""
 
 from myproject import _acp as acp

@@ -36,6 +36,7 @@ def _parts() -> list[str]:
     return parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_works_alone(vendor: Command, tmp_path: Path, part: str) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", part)

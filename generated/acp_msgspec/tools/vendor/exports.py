@@ -95,7 +95,7 @@ def _former_names(renamed: dict[str, str]) -> Iterator[str]:
     yield "_RENAMED = {"
     yield from (f'    "{old}": "{new}",' for old, new in renamed.items())
     yield "}"
-    yield '"""Names of former releases, and what they are called now."""'
+    yield '"""Names of former releases, and their present names."""'
     yield ""
     yield "if _typing.TYPE_CHECKING:"
     yield from (f"    {old} = {new}" for old, new in renamed.items())
