@@ -1,4 +1,4 @@
-"""Entry point of `python -m acp_msgspec`, under whatever name the package is imported."""
+"""Runs the tools: `python -m acp_msgspec`, or the name of a vendored copy."""
 
 from .tools.cli import main
 

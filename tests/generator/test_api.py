@@ -1,11 +1,13 @@
 """Public names stay as long as what they stand for, or live on under their old names with a warning."""
 
+import ast
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from acp_msgspec.tools.vendor.exports import read_exports, written
 
 from generator import api
 from generator.docs import Docs
@@ -115,11 +117,30 @@ except AttributeError as why:
 """
 
 
-@pytest.mark.slow
-def test_former_names_live_on_with_a_warning(tmp_path: Path) -> None:
+def _write_package(folder: Path) -> None:
     source = _source({"Text": TEXT, "Block": BLOCK})
     files = emit_module(lower(read_schema(source), Overrides()), source, Docs(source, {}), {"BlockText": "Text"})
-    compare_or_write(tmp_path, {**runtime_files(), **emit_package(None, []), **files}, {}, check=False)
+    compare_or_write(folder, {**runtime_files(), **emit_package(None, []), **files}, {}, check=False)
+
+
+def test_former_names_live_on_in_a_copy_of_the_types(tmp_path: Path) -> None:
+    _write_package(tmp_path)
+    vendor = [sys.executable, "-m", "acp_msgspec", "vendor", "copied", "--parts", "types"]
+    subprocess.run(vendor, cwd=tmp_path, check=True, capture_output=True)
+    use = [sys.executable, "-c", USE.replace("acp_msgspec", "copied")]
+    run = subprocess.run(use, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.stderr == ""
+    same, messages, categories, *_ = json.loads(run.stdout)
+    assert same
+    assert ({*messages}, {*categories}) == ({"BlockText is called Text now"}, {"DeprecationWarning"})
+    # Written again without a loss, the `__init__` is the same.
+    source = (tmp_path / "acp_msgspec" / "v1" / "__init__.py").read_bytes()
+    assert ast.dump(ast.parse(written(read_exports("v1/__init__.py", source)))) == ast.dump(ast.parse(source))
+
+
+@pytest.mark.slow
+def test_former_names_live_on_with_a_warning(tmp_path: Path) -> None:
+    _write_package(tmp_path)
     run = subprocess.run([sys.executable, "-c", USE], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stderr == ""
     same, messages, categories, files_of, error = json.loads(run.stdout)

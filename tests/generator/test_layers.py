@@ -63,6 +63,8 @@ RUNTIME_DOORS = {
     "typing_extensions": {"_codec.py", "_rpc/envelopes.py"},
 }
 """Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
+RUNTIME_LAYERS = ("_types", "_decode", "_rpc", "verbs", "state", "aio", "tools", "__main__")
+"""From the bottom up; the modules beside these folders are the verbs. Generated modules are above the verbs."""
 
 
 def _layer(path: Path) -> str:
@@ -125,6 +127,22 @@ def test_package_needs_msgspec_alone(path: Path) -> None:
             is_standard = top in sys.stdlib_module_names or top in NEWER
             allowed = top == "msgspec" or is_standard or own.as_posix() in RUNTIME_DOORS.get(top, ())
             assert allowed, f"{top} is a new dependency of the package"
+
+
+@pytest.mark.parametrize("path", RUNTIME, ids=lambda p: str(p.relative_to(ROOT / "runtime")))
+def test_package_imports_only_what_lies_below(path: Path) -> None:
+    own = path.relative_to(ROOT / "runtime")
+    for name in _imports(path):
+        dots = len(name) - len(name.lstrip("."))
+        if dots:
+            imported = own.parents[dots - 1].joinpath(*name[dots:].split("."))
+            ours, other = _runtime_layer(own), _runtime_layer(imported)
+            assert RUNTIME_LAYERS.index(other) <= RUNTIME_LAYERS.index(ours), f"{ours} imports {other}: {name}"
+
+
+def _runtime_layer(path: Path) -> str:
+    first = path.parts[0].removesuffix(".py")
+    return first if first in RUNTIME_LAYERS else "verbs"
 
 
 def _module(folder: Path, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Copies of the package in other projects: complete, of one piece, checked, and never at the cost of what is there."""
+"""Copies of the package in other projects: complete, consistent, checked, and never at the cost of other files."""
 
 import errno
 import hashlib
@@ -16,8 +16,10 @@ from tests.tools.vendor_support import (
     ABOUT,
     ALONE,
     LABELS,
+    PACKAGE,
     USE,
     VENDOR,
+    WRITE,
     Command,
     Run,
     header_of,
@@ -25,12 +27,14 @@ from tests.tools.vendor_support import (
     module,
     no_space_left,
     older_version,
+    origin,
     python,
     tree,
     type_errors,
 )
 
 DEST = "app/_acp"
+ALL = "types, messages, state, aio, tools"
 
 
 @pytest.fixture
@@ -47,26 +51,28 @@ def _record() -> Any:
 
 @pytest.mark.slow
 def test_what_is_copied(vendor: Command, tmp_path: Path) -> None:
-    out = vendor.done(DEST)
-    assert out[0] == f"{DEST}: now acp_msgspec {ABOUT.__version__} ({', '.join(LABELS)})"
-    assert out[2:] == [f"update with: python -m acp_msgspec vendor {DEST}"]
+    out = vendor.done(DEST, "--parts", "all")
+    assert out[0] == f"{DEST}: now acp_msgspec {ABOUT.__version__} ({', '.join(LABELS)}; {ALL})"
+    assert out[3:] == [f"update with: python -m acp_msgspec vendor {DEST} --parts all"]
     copied, record = tree(Path(DEST)), _record()
-    modules = {n: d for n, d in tree(VENDOR._HERE).items() if n.endswith(".py") and isinstance(d, bytes)}
-    parts = {n: d for n, d in tree(VENDOR._HERE).items() if n.endswith((".css", ".js")) and isinstance(d, bytes)}
+    modules = {n: d for n, d in tree(PACKAGE).items() if n.endswith(".py") and isinstance(d, bytes)}
+    parts = {n: d for n, d in tree(PACKAGE).items() if n.endswith((".css", ".js")) and isinstance(d, bytes)}
     others = {*parts, "LICENSE", "VENDORED.json", "py.typed"}
     assert {n for n, d in copied.items() if d is not None} == {*modules, *others}
+    header = VENDOR.ORIGIN.header
     for name, data in modules.items():
-        assert header_of(copied[name], data) == VENDOR._HEADER
+        assert header_of(copied[name], data) == header + "# flake8: noqa\n# fmt: off\n"
     assert parts
     for name, data in parts.items():
-        assert copied[name] == f"/*\n{VENDOR._HEADER}*/\n".encode() + data
-    assert f" {ABOUT.__version__}, upstream commit {ABOUT.UPSTREAM_COMMIT};" in VENDOR._HEADER
+        assert copied[name] == f"/*\n{header}*/\n".encode() + data
+    assert f" {ABOUT.__version__}, upstream commit {ABOUT.UPSTREAM_COMMIT};" in header
     licence = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["license"]
-    assert f"# SPDX-License-Identifier: {licence}\n" in VENDOR._HEADER
+    assert f"# SPDX-License-Identifier: {licence}\n" in header
     assert copied["LICENSE"] == (ROOT / "LICENSE").read_bytes()
     assert (record["version"], record["upstream_commit"]) == (ABOUT.__version__, ABOUT.UPSTREAM_COMMIT)
     assert (record["labels"], record["schema_versions"]) == (LABELS, ABOUT.SCHEMA_VERSIONS)
-    assert record["update"] == "python -P -m acp_msgspec vendor ."
+    assert ", ".join(record["parts"]) == ALL
+    assert record["update"] == "python -P -m acp_msgspec vendor . --parts all"
     digests = {n: hashlib.sha256(d).hexdigest() for n, d in copied.items() if isinstance(d, bytes)}
     assert record["files"] == {n: d for n, d in digests.items() if n != "VENDORED.json"}
     assert str(tmp_path) not in json.dumps(record)
@@ -87,14 +93,14 @@ def test_nothing_of_another_version_is_used(vendor: Command, tmp_path: Path, oth
     python(use + ALONE, beside, tmp_path)
     # In one process with it, whichever comes first.
     both = f"import acp_msgspec\nassert acp_msgspec.__file__.startswith({str(beside)!r})\n"
-    python(both + use + 'assert acp.Skipped.__module__ == "app._acp._repair"\n', tmp_path, beside)
+    python(both + use + 'assert acp.Skipped.__module__ == "app._acp._decode.context"\n', tmp_path, beside)
     if other == "real":
         apart = "import app._acp\nassert app._acp.Skipped is not acp.Skipped\n"
         python(use + both + USE.replace("copied", "acp_msgspec") + apart, tmp_path, beside)
 
 
 def test_some_modules_and_another_place(vendor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert vendor.done(DEST, "--only", "v2", "v1", "--only", "v1")[0].endswith("(v1, v2)")
+    assert vendor.done(DEST, "--only", "v2", "v1", "--only", "v1")[0].endswith("(v1, v2; types, messages)")
     assert {p.parent.name for p in Path(DEST).glob("*/types.py")} == {"v1", "v2"}
     assert (_record()["labels"], list(_record()["schema_versions"])) == (["v1", "v2"], ["v1", "v2"])
     Path("lib/deep/er").mkdir(parents=True)
@@ -110,19 +116,20 @@ def test_some_modules_and_another_place(vendor: Command, tmp_path: Path, monkeyp
 def test_states_that_a_check_tells_apart(vendor: Command) -> None:
     assert vendor.refused(DEST, "--check")[1] == f"{DEST}: no such folder"
     with older_version():
-        vendor.done(DEST, "--only", "v1", "v2")
+        vendor.done(DEST, "--only", "v1", "v2", "--parts", "all")
     out, error = vendor.refused(DEST, "--check")
     commit = ABOUT.UPSTREAM_COMMIT
     version = f"version: the copy is 0.0.9 of {commit}, the package {ABOUT.__version__} of {commit}"
     assert out == [version]
-    command = f"python -m acp_msgspec vendor {DEST} --only v1 v2"
-    assert error == f"{DEST}: differs from acp_msgspec {ABOUT.__version__} (v1, v2) (hint: {command})"
+    command = f"python -m acp_msgspec vendor {DEST} --only v1 v2 --parts all"
+    wanted = f"acp_msgspec {ABOUT.__version__} (v1, v2; {ALL})"
+    assert error == f"{DEST}: differs from {wanted} (hint: {command})"
     out = vendor.done(*command.split()[4:])
     assert out[1] == f"files written: {len(_record()['files']) - 1}, removed: 0"
     first = tree(Path())
     assert vendor.done(DEST, "--only", "v1", "v2")[1] == "files written: 0, removed: 0"
     assert tree(Path()) == first
-    assert vendor.done(DEST, "--check") == [f"{DEST}: up to date with acp_msgspec {ABOUT.__version__} (v1, v2)"]
+    assert vendor.done(DEST, "--check")[0] == f"{DEST}: up to date with {wanted}"
     assert vendor.refused(DEST, "--check", "--only", "v1")[0] == [
         f"stale: v2/{n}.py" for n in ("__init__", "aio", "enums", "messages", "types")
     ]
@@ -133,7 +140,7 @@ def test_states_that_a_check_tells_apart(vendor: Command) -> None:
     assert vendor.refused(DEST, "--check")[0] == ["edited: _codec.py", "missing: v2/types.py", "extra: notes"]
     with older_version():
         assert vendor.refused(DEST, "--check")[0][1:] == ["edited: _codec.py", "missing: v2/types.py", "extra: notes"]
-    assert vendor.done(DEST, "--only", "v1", "v2", "--force")[1:3] == ["files written: 2, removed: 0", "extra: notes"]
+    assert vendor.done(DEST, "--only", "v1", "v2", "--force")[1::2] == ["files written: 2, removed: 0", "extra: notes"]
     assert vendor.done(DEST, "--check")[0] == "extra: notes"
     record = Path(DEST, "VENDORED.json")
     record.write_bytes(record.read_bytes().replace(b'"update": "', b'"update": "sudo '))
@@ -141,14 +148,15 @@ def test_states_that_a_check_tells_apart(vendor: Command) -> None:
 
 
 def test_an_update_keeps_what_is_not_ours(vendor: Command) -> None:
-    vendor.done(DEST)
+    vendor.done(DEST, "--parts", "all")
     cache = Path(DEST, "v2", "__pycache__")
     cache.mkdir()
     (cache / "types.cpython-311.pyc").touch()
     for path in ("mine.py", "v2_unstable/notes.txt"):
         Path(DEST, path).write_text("keep\n", encoding="utf-8")
     extra = ["extra: mine.py", "extra: v2_unstable/notes.txt"]
-    assert vendor.done(DEST, "--only", "v1")[1:4] == ["files written: 1, removed: 15", *extra]
+    out = vendor.done(DEST, "--only", "v1")
+    assert [out[1], *out[3:5]] == ["files written: 1, removed: 15", *extra]
     assert {p.name for p in Path(DEST).iterdir() if p.is_dir()} & {*LABELS} == {"v1", "v2_unstable"}
     assert (Path(DEST, "mine.py").read_text(), Path(DEST, "v2_unstable/notes.txt").read_text()) == ("keep\n", "keep\n")
     # Mine, until a release brings a file of that name; edited, and in the way of one that was not chosen before.
@@ -172,7 +180,7 @@ def test_refusals(vendor: Command) -> None:
     Path("link").symlink_to("folder")
     Path("loop").symlink_to("loop")
     malformed = "JSON is malformed: invalid character (byte 0)"
-    no_copy = "exists and is no vendored copy (it has no file VENDORED.json)"
+    no_copy = "exists and is not a vendored copy (it has no file VENDORED.json)"
     wrong = {
         "file": f"file: {no_copy}",
         "folder": f"folder: {no_copy}",
@@ -181,13 +189,13 @@ def test_refusals(vendor: Command) -> None:
         "file/x": "file: no such folder",
         "no/where": "no: no such folder",
         "loop/x": "loop: no such folder",
-        "link": "link: is a symbolic link; name the folder that it points to",
-        "a-b": "a-b: 'a-b' is no name that a package can have",
-        "app/class": "app/class: 'class' is no name that a package can have",
-        "app/..": "app/..: '..' is no name that a package can have",
-        "theirs": f"theirs/VENDORED.json: is no record of a copy: {malformed} (hint: restore it)",
-        str(VENDOR._HERE): f"{VENDOR._HERE}: {no_copy}",
-        str(VENDOR._HERE / "inner"): f"{VENDOR._HERE}/inner: lies inside the package that would be copied",
+        "link": "link: is a symbolic link; give the folder that it points to",
+        "a-b": "a-b: 'a-b' is not a valid package name",
+        "app/class": "app/class: 'class' is not a valid package name",
+        "app/..": "app/..: '..' is not a valid package name",
+        "theirs": f"theirs/VENDORED.json: is not a valid record: {malformed} (hint: restore it)",
+        str(PACKAGE): f"{PACKAGE}: {no_copy}",
+        str(PACKAGE / "inner"): f"{PACKAGE}/inner: is inside the package that would be copied",
     }
     for dest, message in wrong.items():
         assert vendor.refused(dest)[1] == vendor.refused(dest, "--force")[1] == message
@@ -195,21 +203,21 @@ def test_refusals(vendor: Command) -> None:
     for usage in ((), ("new", "--only"), ("--only", "v1", "new"), ("new", "--check", "--force"), ("new", "--on", "v1")):
         assert vendor(*usage).status == 2
     record = Path(DEST, "VENDORED.json")
-    for bad in (b"{", b"\xff", b"[" * 100_000, record.read_bytes().replace(b'"tools/cli.py"', b'"../__init__.py"')):
+    for bad in (b"{", b"\xff", b"[" * 100_000, record.read_bytes().replace(b'"_codec.py"', b'"../__init__.py"')):
         record.write_bytes(bad)
         for option in ("--check", "--force"):
-            assert vendor.refused(DEST, option)[1].startswith(f"{DEST}/VENDORED.json: is no record of a copy: ")
+            assert vendor.refused(DEST, option)[1].startswith(f"{DEST}/VENDORED.json: is not a valid record: ")
 
 
 def test_links_lead_nowhere(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1")
     outside = Path("outside")
-    (outside / "tools").mkdir(parents=True)
-    for name in ("tools/cli.py", "VENDORED.json"):
+    (outside / "_decode").mkdir(parents=True)
+    for name in ("_decode/hook.py", "VENDORED.json"):
         shutil.move(Path(DEST, name), outside / name)
         Path(DEST, name).symlink_to(Path("../" * (name.count("/") + 2) + "outside", name))
-        if name == "tools/cli.py":  # the same bytes, and yet not what was written there
-            assert vendor.refused(DEST, "--check")[0] == vendor.refused(DEST)[0] == ["edited: tools/cli.py"]
+        if name == "_decode/hook.py":  # the same bytes, and yet not what was written there
+            assert vendor.refused(DEST, "--check")[0] == vendor.refused(DEST)[0] == ["edited: _decode/hook.py"]
             (outside / name).write_text("mine\n", encoding="utf-8")
             vendor.done(DEST, "--only", "v1", "--force")
             assert not Path(DEST, name).is_symlink()
@@ -219,7 +227,7 @@ def test_links_lead_nowhere(vendor: Command) -> None:
     shutil.move(Path(DEST, "v1"), outside)
     Path(DEST, "v1").symlink_to("../../outside/v1")
     for options in (("--force",), ("--force", "--only", "v2"), ("--check",)):
-        assert vendor.refused(DEST, *options)[1] == f"{Path.cwd()}/{DEST}/v1: is no plain folder; remove it first"
+        assert vendor.refused(DEST, *options)[1] == f"{Path.cwd()}/{DEST}/v1: is not a plain folder; remove it first"
 
 
 @pytest.mark.parametrize("method", ["replace", "unlink", "write_bytes", "rename", "mkdir"])
@@ -244,7 +252,7 @@ def test_a_failure_changes_nothing(vendor: Command, method: str) -> None:
 def test_what_a_crash_leaves_is_completed(vendor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with older_version():
         vendor.done(DEST, "--only", "v1", "v2")
-    real, left = VENDOR._swap, 20
+    real, left = WRITE.swap, 20
 
     def dying(place: Path, other: Path) -> None:
         nonlocal left
@@ -254,7 +262,7 @@ def test_what_a_crash_leaves_is_completed(vendor: Command, monkeypatch: pytest.M
         real(place, other)
 
     with monkeypatch.context() as patch:
-        patch.setattr(VENDOR, "_swap", dying)
+        patch.setattr(WRITE, "swap", dying)
         assert vendor(DEST, "--only", "v1").status == 1
     vendor.done(DEST, "--only", "v1")
     vendor.done("fresh", "--only", "v1")
@@ -263,8 +271,8 @@ def test_what_a_crash_leaves_is_completed(vendor: Command, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_a_copy_can_be_copied(vendor: Command, tmp_path: Path) -> None:
-    vendor.done(DEST, "--only", "v1")
-    assert module("app._acp", "vendor", "again", cwd=tmp_path).status == 0
+    vendor.done(DEST, "--only", "v1", "--parts", "all")
+    assert module("app._acp", "vendor", "again", "--parts", "all", cwd=tmp_path).status == 0
     assert tree(Path("again")) == tree(Path(DEST))
     vendor.done("again", "--check")
     assert module("app._acp", "vendor", "again", "--check", "--only", "v2", cwd=tmp_path) == Run(
@@ -281,9 +289,9 @@ def test_a_copy_can_be_copied(vendor: Command, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_from_an_installed_wheel(vendor: Command, tmp_path: Path) -> None:
     python = installed_wheel(tmp_path)
-    run = module("acp_msgspec", "vendor", "app/wheel", cwd=tmp_path, executable=python)
+    run = module("acp_msgspec", "vendor", "app/wheel", "--parts", "all", cwd=tmp_path, executable=python)
     assert (run.status, run.err) == (0, "")
-    vendor.done(DEST)
+    vendor.done(DEST, "--parts", "all")
     assert tree(Path("app/wheel")) == tree(Path(DEST))
     version = module("acp_msgspec", "--version", cwd=tmp_path, executable=python).out
     assert version[0] == f"acp_msgspec {ABOUT.__version__}"
@@ -291,10 +299,10 @@ def test_from_an_installed_wheel(vendor: Command, tmp_path: Path) -> None:
     assert module("acp_msgspec", cwd=tmp_path, executable=python).status == 2
 
 
-def test_without_a_licence_a_notice(vendor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(VENDOR._HERE, "package", ignore=shutil.ignore_patterns("LICENSE"))
-    monkeypatch.setattr(VENDOR, "_HERE", Path("package").resolve())
-    vendor.done(DEST, "--only", "v1")
+def test_without_a_licence_a_notice(vendor: Command) -> None:
+    shutil.copytree(PACKAGE, "package", ignore=shutil.ignore_patterns("LICENSE"))
+    with origin(folder=Path("package").resolve()):
+        vendor.done(DEST, "--only", "v1")
     assert Path(DEST, "LICENSE").read_text(encoding="utf-8").startswith("SPDX-License-Identifier: Apache-2.0\n")
 
 

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import structs
 
 from tests.support import ROOT
 
 CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
-VENDOR: Any = importlib.import_module("acp_msgspec.tools.vendor")
+VENDOR: Any = importlib.import_module("acp_msgspec.tools.vendor.command")
+WRITE: Any = importlib.import_module("acp_msgspec.tools.vendor.write")
+PACKAGE: Path = VENDOR.ORIGIN.folder
 ABOUT: Any = importlib.import_module("acp_msgspec._about")
 LABELS = list(ABOUT.SCHEMA_VERSIONS)
 
@@ -113,7 +116,7 @@ def tree(folder: Path) -> dict[str, bytes | str | None]:
 
 
 def header_of(copied: bytes | str | None, data: bytes) -> str:
-    """Give what a copied module has above its source, having made sure that it is still one and imports no package."""
+    """Return what a copied module has above its source; check that it is still a module and imports msgspec alone."""
     assert isinstance(copied, bytes)
     assert copied.endswith(data)
     module = ast.parse(copied)
@@ -149,16 +152,22 @@ def _start(arguments: list[str], path: str, cwd: Path, executable: str = sys.exe
 
 @contextmanager
 def older_version() -> Generator[None]:
-    """Make the command that of an earlier release, whose files all differ."""
+    """Make the command that of an earlier release, whose headers all differ."""
+    with origin(version="0.0.9"):
+        yield
+
+
+@contextmanager
+def origin(**changes: Any) -> Generator[None]:
+    """Have copies made from another package."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(VENDOR, "VERSION", "0.0.9")
-        patch.setattr(VENDOR, "_HEADER", "# Of old.\n")
+        patch.setattr(VENDOR, "ORIGIN", structs.replace(VENDOR.ORIGIN, **changes))
         yield
 
 
 @contextmanager
 def no_space_left(method: str, call: int) -> Generator[None]:
-    """Have a method of Path fail, once, at a call."""
+    """Make a method of Path fail at one call."""
     real, left = getattr(Path, method), call
 
     def failing(self: Path, *arguments: Any, **options: Any) -> Any:
@@ -174,7 +183,7 @@ def no_space_left(method: str, call: int) -> Generator[None]:
 
 
 def installed_wheel(folder: Path) -> str:
-    """Make an environment with the wheel and what it asks for, and give its interpreter."""
+    """Make an environment with the wheel and its dependencies, and return its interpreter."""
     dist, clean = folder / "dist", folder / "clean"
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(dist), str(ROOT)]
     venv.create(clean, with_pip=False)
@@ -186,7 +195,7 @@ def installed_wheel(folder: Path) -> str:
 
 
 def type_errors(*files: str) -> dict[str, list[str]]:
-    """Give what each type checker has against these files of the working folder, and what they import of it."""
+    """Return the errors that type checkers find in these files of the working folder and in what they import of it."""
     config = {"typeCheckingMode": "strict", "include": files}
     Path("pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
     checks = {"pyright": ["--pythonpath", sys.executable, "--project", "."], "mypy": ["--strict", *files]}

@@ -1,8 +1,8 @@
 """The command line of the package: `python -m acp_msgspec …`.
 
-Each command has a module of its own, which knows nothing of arguments; here they are declared and read. Whatever a
-command can foresee going wrong is one line on stderr and exit status 1; wrong usage has exit status 2. For `inspect`,
-1 says that something is wrong with the log, and 2 that it could not do its work.
+Each command has a module of its own, which does not know about arguments; they are declared and read here. Foreseeable
+failures are one line on stderr with exit status 1, wrong usage has exit status 2. For `inspect`, 1 means a problem in
+the log, and 2 that it could not do its work.
 """
 
 import argparse
@@ -11,42 +11,54 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from .._about import UPSTREAM_COMMIT
 from .._types.printable import printable
 from .inspect import INTERRUPTED, LABELS, TROUBLE, InspectError, Options, inspect
-from .vendor import ORIGIN, RELEASES, VERSION, VendorError, vendor
+from .package import NAME, RELEASES, UPSTREAM_COMMIT, VERSION
+from .vendor import DEFAULT_PARTS, PARTS, VendorError, vendor
 
 _PERSPECTIVE = "the side that kept the log, whose out and in its marks are; by default client"
 _INSPECT = """\
-Show a log of the wire, a line for each message: where and when, who sent it, method and id, size, what it says.
-An arrow to the right is the client's, one to the left the agent's, and a broken one is an answer. Beneath stands what
-is wrong (!), was repaired (~) or is unknown or undeclared (?). A summary closes it.
+Show a wire log, one line for each message: where and when, who sent it, method and id, size, what it says. An arrow to
+the right is from the client, one to the left from the agent, a broken one is a response. Below a message stands what
+is wrong (!), was repaired (~), or is unknown or undeclared (?). A summary comes last.
 
-Each line of FILE holds a JSON-RPC message, or a batch of them, as it is, behind a mark (12:00:01 ->, [time] agent:,
-C->A), in an object ({"ts": 1.5, "dir": "in", "message": {...}}), or in pairs (dir=in msg="{...}"). The mark next to
-the message tells who sent it; what stands before the mark says nothing, and any text may follow. Where no mark tells,
-the method does, and for a response the request that it answers. A message may go over several lines, as printers lay
-JSON out.
+Each line of FILE holds a JSON-RPC message or a batch: as it is, after a mark (12:00:01 ->, [time] agent:, C->A), in an
+object ({"ts": 1.5, "dir": "in", "message": {...}}), or in pairs (dir=in msg="{...}"). The mark next to the message
+decides who sent it; text before that mark is ignored, and any text may follow the message. Without a mark, the method
+decides, and for a response its request. A message may go over several lines, as pretty-printed JSON does.
 
-Each message is read with the schema of the protocol version that initialize has settled; before that, and where the
-log has none, with that of version 1. Of the schemas of a version the unstable one is taken if it is here, since it
-knows all that the stable one does and more; --schema takes another.
+Each message is read with the schema of the protocol version that initialize negotiated, version 1 until then or if
+there is no initialize. If the unstable schema of a version is here, it is used, since it is a superset of the stable
+one; --schema chooses another.
 
-Exit status: 0 if all was read, 1 if a message does not fit its schema or a line is broken, 2 if there is nothing to
-read (the log is empty, too) or nowhere to write.
+Exit status: 0 if all was read, 1 if a message does not match its schema or a line is broken, 2 if there is
+nothing to read (or the log is empty) or nowhere to write.
+"""
+_VENDOR = f"""\
+Copy the package into a project, as a package of the project that needs only msgspec.
+
+  types     the types of each label, decode, encode, convert, validate, apply_patch
+  messages  JSON-RPC messages: decode_client_message, METHODS, builders, errors
+  state     what a user interface shows of a session
+  aio       agents and clients on asyncio, and their transports
+  tools     python -m ... inspect and vendor
+  all       every part that is here
+
+Each part comes with what it needs. The default is {" and ".join(DEFAULT_PARTS)}. An update or a check without --only or
+--parts keeps the labels or parts of the copy.
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints show what was typed as escapes: names of files come from anywhere."""
+    """A parser whose errors show unprintable input as escapes: file names may hold anything."""
 
     def error(self, message: str) -> NoReturn:
-        """Complain on one line and exit."""
+        """Print the error and exit."""
         super().error(printable(message))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit status; `arguments` are by default those of the process."""
+    """Run one command and return its exit status; `arguments` are by default those of the process."""
     asked = _parser().parse_args(arguments)
     status: int = asked.run(asked)
     return status
@@ -55,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _vendor(asked: argparse.Namespace) -> int:
     errors: list[str] = []
     try:
-        facts: Sequence[str] = vendor(asked.dest, asked.only, force=asked.force, check=asked.check)
+        facts: Sequence[str] = vendor(asked.dest, asked.only, asked.parts, force=asked.force, check=asked.check)
     except VendorError as why:
         facts, errors = why.facts, [f"error: {why}"]
     try:
@@ -75,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         prog=program,
         description="Tools of the package acp_msgspec.",
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,  # the lines of --version stay lines
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # keeps the line breaks of --version
     )
     parser.add_argument("--version", action="version", version=_version(), help="show what the package was made of")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -83,16 +95,17 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser(
             "vendor",
             help="copy the package into a project, or check such a copy",
-            description="Copy the package into a project, as a package of the project's own that needs msgspec alone.",
-            # argparse would show DEST last, where `--only` takes it for one label more.
-            usage=f"{program} vendor DEST [--only LABEL ...] [--force | --check]",
+            description=_VENDOR,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            # argparse would show DEST last, where `--only` takes it for another label.
+            usage=f"{program} vendor DEST [--only LABEL ...] [--parts PART ...] [--force | --check]",
             allow_abbrev=False,
         )
     )
     _add_inspect(
         commands.add_parser(
             "inspect",
-            help="show a log of the wire: each message, what was repaired, what is wrong",
+            help="show a wire log: each message, what was repaired, what is wrong",
             description=_INSPECT,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -108,11 +121,18 @@ def _add_vendor(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         action="extend",
         nargs="+",
-        help="the modules to copy, such as v1; by default all, for --check those that the copy was made with",
+        help="the labels to copy, such as v1; all by default",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="PART",
+        action="extend",
+        nargs="+",
+        help=f"the parts to copy: {', '.join(PARTS)}, or all",
     )
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--force", action="store_true", help="overwrite files that were edited or are in the way")
-    mode.add_argument("--check", action="store_true", help="write nothing; exit 1 where the copy differs")
+    mode.add_argument("--force", action="store_true", help="overwrite edited files and files in the way")
+    mode.add_argument("--check", action="store_true", help="write nothing; exit 1 if the copy differs")
     parser.set_defaults(run=_vendor)
 
 
@@ -183,7 +203,7 @@ def _count(text: str) -> int:
 
 
 def _version() -> str:
-    facts = [f"{ORIGIN} {VERSION}", f"upstream commit {UPSTREAM_COMMIT or 'unknown'}"]
+    facts = [f"{NAME} {VERSION}", f"upstream commit {UPSTREAM_COMMIT or 'unknown'}"]
     return "\n".join((*facts, *(f"schema {label}: {release}" for label, release in RELEASES.items())))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..._rpc.methods import Method
-from ..vendor import RELEASES
+from ..package import RELEASES
 from .entries import Side
 
 LABELS: tuple[str, ...] = tuple(RELEASES)
