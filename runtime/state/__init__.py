@@ -5,7 +5,6 @@ output but to what it is handed.
 """
 
 from ._blocks import Block
-from ._carry import TextBlock, transcript_prompt
 from ._changes import (
     ActivityChanged,
     BadOutput,
@@ -34,6 +33,7 @@ from ._changes import (
 from ._replay import replay_runs, replay_states
 from ._session import Listener, SessionState, Update
 from ._transcript import BrokenLine, Recorded, Sender, TranscriptWriter, replay
+from ._transcript_prompt import TextBlock, transcript_prompt
 from ._views import (
     CompactionView,
     Entry,

@@ -7,9 +7,9 @@ from msgspec import UNSET, Struct
 
 from .._patch import apply_patch
 from ._blocks import Block, Blocks
-from ._calls import is_legal
 from ._changes import Change, CompactionChanged, IllegalMove, Unannounced
 from ._timeline import Timeline, Turns
+from ._tool_calls import is_legal
 from ._views import CompactionView
 
 _FIRST = "in_progress"

@@ -7,14 +7,14 @@ from msgspec import Struct
 
 from .._types.variants import CatchAll, UnknownVariant
 from ._blocks import Block
-from ._calls import ToolCalls
 from ._changes import Change, NoticeGiven, UnknownKept
 from ._compactions import Compactions
-from ._facts import Facts
 from ._messages import Messages
-from ._plan import Plans, plan_id_of
+from ._metadata import Facts
+from ._plans import Plans, plan_id_of
 from ._terminals import Terminals, exit_of
 from ._timeline import Timeline, Turns
+from ._tool_calls import ToolCalls
 from ._views import Role, Snapshot, UnknownView
 
 Update: TypeAlias = Struct | CatchAll | UnknownVariant

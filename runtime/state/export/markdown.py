@@ -8,8 +8,8 @@ but pages.
 from collections.abc import Iterable, Iterator
 
 from .._views import CompactionView, Entry, MessageView, PlanView, Role, Snapshot, ToolCallView
-from .pieces import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
-from .prose import disarmed, fenced, label, plain, quoted, quoted_code
+from .content import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
+from .markdown_text import disarmed, fenced, label, plain, quoted, quoted_code
 
 ROLES = {Role.USER: "User", Role.AGENT: "Agent", Role.THOUGHT: "Thought"}
 

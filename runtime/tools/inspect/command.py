@@ -10,16 +10,16 @@ from typing import BinaryIO, Literal, Protocol, TextIO
 from msgspec import Struct
 
 from ..._types.printable import printable
-from .assembly import Assembly
 from .conversation import Conversation, Seen
-from .entries import Side
+from .extraction import Side
+from .json_view import JsonView
 from .lines import Following, Line, numbered
-from .machine import JsonView
+from .multiline import Assembly
 from .page import PageError, PageView
 from .progress import LEAST, Progress
 from .selection import Last, Selection
-from .tally import Tally, Totals
-from .text import Style, TextView
+from .statistics import Tally, Totals
+from .text_view import Style, TextView
 
 FINE, FOUND, TROUBLE, INTERRUPTED = 0, 1, 2, 130
 """Exit statuses: nothing wrong, messages that do not fit or broken lines, no log or no output, interrupted."""

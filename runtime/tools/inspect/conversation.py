@@ -11,11 +11,11 @@ from ..._decode.paths import cut
 from ..._rpc.errors import MessageError
 from ..._rpc.frame import Frame, frame_by_parts
 from .clock import Moment, between
-from .entries import OTHER, Entry, NoEntry, Side, read_entry, without_tail
+from .extraction import OTHER, Entry, NoEntry, Side, read_entry, without_tail
 from .lines import LIMIT, Line
 from .pending import Asked, Pending
 from .schemas import LABELS, label_for, schema
-from .titles import Titles
+from .tool_calls import Titles
 from .unknowns import Key, unknowns
 
 Kind = Literal["request", "notification", "response", "error", "invalid", "broken"]

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from .conversation import Seen
-from .titles import tool_call_of
-from .updates import kind_of
+from .tool_calls import tool_call_of
+from .update_summaries import kind_of
 
 Mark = Literal["+", "-", " ", "@"]
 

@@ -10,13 +10,13 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from .calls import Calls
+from .call_history import Calls
+from .chart import chart
 from .conversation import Seen
-from .figures import chart
+from .formatting import brief, many, markup
 from .rows import Run, row, run_key, run_text
-from .tally import Totals
-from .text import closing
-from .words import brief, many, markup
+from .statistics import Totals
+from .text_view import closing
 
 _BUDGET = 24_000_000  # characters of messages in one page; more makes a browser slow
 _TITLE = "Conversation"

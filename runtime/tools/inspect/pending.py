@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from .clock import Moment
-from .entries import OTHER, Side
+from .extraction import OTHER, Side
 
 MOST = 10_000
 """How many requests of one side are remembered."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..._rpc.methods import Method
 from ..vendor import RELEASES
-from .entries import Side
+from .extraction import Side
 
 LABELS: tuple[str, ...] = tuple(RELEASES)
 

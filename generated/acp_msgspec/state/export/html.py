@@ -9,9 +9,9 @@ from html import escape
 
 from ..._types.printable import printable, printable_lines
 from .._views import CompactionView, Entry, MessageView, PlanView, Snapshot, ToolCallView
+from .content import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
+from .html_style import CSS, POLICY
 from .markdown import ROLES
-from .pieces import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
-from .style import CSS, POLICY
 
 
 def to_html(snapshot: Snapshot, /) -> str:

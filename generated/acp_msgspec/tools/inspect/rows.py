@@ -3,12 +3,12 @@
 import msgspec
 from msgspec import UNSET
 
-from .calls import Call
+from .call_history import Call
 from .clock import lasting
 from .conversation import Seen
 from .diffs import FileDiff, diffs_of
+from .formatting import brief, identified, markup, markup_lines, sized
 from .summaries import summary
-from .words import brief, identified, markup, markup_lines, sized
 
 _LONGEST = 20_000  # characters of one message's JSON
 _LONGEST_TEXT = 20_000  # characters of a text that was put together

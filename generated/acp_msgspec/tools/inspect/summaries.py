@@ -10,8 +10,8 @@ from ..._rpc.errors import RequestError
 from ..._types.printable import printable
 from ..._types.variants import CatchAll, UnknownVariant
 from .conversation import Seen
-from .updates import blocks, kind_of, location, update
-from .words import brief, identified, joined, many, quoted, sized
+from .formatting import brief, identified, joined, many, quoted, sized
+from .update_summaries import blocks, kind_of, location, update
 
 _MOST = 100  # characters of a summary that no rule was made for
 

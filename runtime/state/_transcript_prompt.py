@@ -4,7 +4,7 @@ from typing import Protocol, TypeVar
 
 from ._views import Entry, MessageView, Role, Snapshot, UnknownView
 from .export.markdown import entries_to_markdown
-from .export.prose import fenced
+from .export.markdown_text import fenced
 
 T_co = TypeVar("T_co", covariant=True)
 _PREFACE = (

@@ -1,8 +1,8 @@
 """Tool calls as a chart: a bar for each, whose pieces are the states that it went through."""
 
-from .calls import ENDS, Call, Calls, Change
+from .call_history import ENDS, Call, Calls, Change
 from .clock import between, lasting
-from .words import many, markup
+from .formatting import many, markup
 
 _WIDTH, _LEAST, _HEIGHT = 1000.0, 6.0, 14  # of a bar; the least is what can still be seen
 _KNOWN = ("pending", "permission", "in_progress", "completed", "failed", "cancelled")

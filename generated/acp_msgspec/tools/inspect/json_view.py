@@ -34,8 +34,8 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from ..._types.printable import printable
 from .conversation import Seen
+from .statistics import Totals
 from .summaries import summary
-from .tally import Totals
 
 _encode = msgspec.json.Encoder().encode
 _BEYOND_ASCII = re.compile("[^\x00-\x7e]")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._types.variants import CatchAll, UnknownVariant
-from .words import QUOTE, brief, joined, many, quoted, sized
+from .formatting import QUOTE, brief, joined, many, quoted, sized
 
 _CHUNKS = {
     "user_message_chunk": "user",

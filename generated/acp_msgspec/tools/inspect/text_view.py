@@ -8,10 +8,10 @@ from msgspec import UNSET
 from ..._types.printable import printable
 from .clock import lasting
 from .conversation import Seen
+from .formatting import brief, identified, many, sized
 from .pending import LISTED
+from .statistics import Places, Totals, UndeclaredKey
 from .summaries import summary
-from .tally import Places, Totals, UndeclaredKey
-from .words import brief, identified, many, sized
 
 
 class Style(NamedTuple):

@@ -6,9 +6,9 @@ from msgspec import UNSET, Struct
 
 from .clock import Moment
 from .conversation import Seen
+from .formatting import brief
 from .pending import Asked
-from .titles import tool_call_of
-from .words import brief
+from .tool_calls import tool_call_of
 
 MOST = 500
 """How many calls are followed."""

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field
 
+from .brackets import value_end
 from .clock import Moment, moment
-from .marks import DIRECTIONS, LONGEST, OTHER, Side, around, direction, direction_of, is_mark
-from .values import value_end
+from .direction import DIRECTIONS, LONGEST, OTHER, Side, around, direction, direction_of, is_mark
 
 __all__ = ["OTHER", "Entry", "NoEntry", "Side", "direction", "read_entry", "without_tail"]
 

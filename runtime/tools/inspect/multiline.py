@@ -8,9 +8,9 @@ nothing, and each message in it is read when it is there.
 
 import re
 
+from .brackets import Brackets, may_follow, value_end
+from .direction import LONGEST
 from .lines import LIMIT, Line
-from .marks import LONGEST
-from .values import Brackets, may_follow, value_end
 
 MOST = 100_000
 """How many lines are held at most."""

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from .clock import between
 from .conversation import Conversation, Kind, Seen
+from .formatting import brief
 from .pending import LISTED, Asked
-from .words import brief
 
 _MOST_METHODS = _MOST_KEYS = 1000
 _OTHERS = "(others)"

@@ -14,7 +14,7 @@ from ..._types.variants import enc_hook
 from .._blocks import known_tag_of, tag_of, text_of
 from .._diff import diff_of
 from .._views import Entry, Snapshot, TerminalView, ToolCallView, TurnView
-from .prose import SCHEMES
+from .markdown_text import SCHEMES
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"})
 """The pictures that an export shows. SVG is none of them: it is a program as much as a picture."""
