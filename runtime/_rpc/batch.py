@@ -1,5 +1,6 @@
 """Batches within bounds: the parts of an array of messages, however many a peer puts there."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,7 +14,8 @@ REFUSALS = 100
 """So many refusals without an id are made for one batch, and one more that counts the others."""
 
 _BLANK = b" \t\r\n"
-_ALL = msgspec.json.Decoder(list[Raw])
+decode_batch: Callable[[Any], list[Raw]] = msgspec.json.Decoder(list[Raw]).decode
+"""Split a batch of any length. Raises what a msgspec decoder raises; `messages_of` is for input with a limit."""
 
 
 class _Late:
@@ -42,7 +44,7 @@ def messages_of(buf: Any) -> tuple[list[Raw], int | None]:
 def _split(buf: Any) -> tuple[list[Raw], int | None]:
     # The messages have at least one comma between each two.
     if (buf.count(",") if isinstance(buf, str) else bytes(buf).count(b",")) < BATCH_LIMIT:
-        return _ALL.decode(buf), None
+        return decode_batch(buf), None
     if _Late.decoder is None:
         # msgspec skips what an array has beyond the fields of a Struct, without an object for each.
         fields = [(f"m{index}", Raw, UNSET) for index in range(BATCH_LIMIT + 1)]

@@ -276,7 +276,7 @@ def test_memory_is_bounded(form: str, tmp_path: Path) -> None:
 
 
 def test_given_up_requests_are_told(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_msgspec.tools.inspect.pending.MOST", 3)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.pending.MAX_PENDING", 3)
     lines = [message(id=i, method="session/list", params={}) for i in range(5)]
     done = inspect.text(*lines, *(message(id=i, result={"sessions": []}) for i in range(5)))
     assert "2 requests without an answer: line 1 session/list, line 2 session/list\n" in done.out

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tools.inspect_support import CONVERSATION, ENTRIES, Inspect, chunk, message, prompt
+from tests.tools.inspect_support import CONVERSATION, EXTRACTION, Inspect, chunk, message, prompt
 
 CANCEL = message(method="session/cancel", params={"sessionId": "s"})
 OUT, IN, CLIENT, AGENT, NONE = (None, True), (None, False), ("client", None), ("agent", None), (None, None)
@@ -166,7 +166,7 @@ def inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Inspect:
 
 
 def _read(line: str) -> Any:
-    return ENTRIES.read_entry(line.encode())
+    return EXTRACTION.extract_message(line.encode())
 
 
 @pytest.mark.parametrize(("head", "way"), HEADS)
@@ -329,7 +329,7 @@ def test_what_only_looks_like_it_takes_nothing_else_along(torn: list[str], broke
 
 
 def test_a_value_of_too_many_lines_is_given_up(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_msgspec.tools.inspect.assembly.MOST", 20)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.multiline.MAX_HELD", 20)
     run = inspect.json("{", '"jsonrpc": "2.0",', *['"x": 1,'] * 100, CANCEL)
     assert run.summary["broken"]["number"] == 102
     assert run.messages[-1]["kind"] == "notification"

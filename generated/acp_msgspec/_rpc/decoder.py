@@ -18,14 +18,13 @@ from .._types.inputs import Unknown
 from .._types.numbers import Int64
 from .batch import REFUSALS, messages_of
 from .errors import MessageError
-from .frame import Frame, Nothing, frame_by_parts, says_nothing
+from .frame import Frame, Nothing, decode_frame, frame_by_parts, says_nothing
 from .salvage import Head, heads_of
 from .schema import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Layer, checked, field_type
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
 
-_FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
 
@@ -182,7 +181,7 @@ class Reader(Struct, Generic[M]):
 
     def _frame(self, buf: Any) -> Frame:
         try:
-            return _FRAME.decode(buf)
+            return decode_frame(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
                 self._no_json(why, buf)

@@ -1,4 +1,4 @@
-"""Carrying a conversation over into a new session, where an agent cannot load the old one."""
+"""Continuing a conversation in a new session, for agents that cannot load the old one."""
 
 from typing import Protocol, TypeVar
 
@@ -16,27 +16,27 @@ _END = "This is the end of the record."
 
 
 class TextBlock(Protocol[T_co]):
-    """The class of text blocks of a schema, such as `v1.TextContent`."""
+    """The text block class of a schema, such as `v1.TextContent`."""
 
     def __call__(self, *, text: str) -> T_co:
-        """Make a block."""
+        """Create a block."""
         ...
 
 
 def transcript_prompt(snapshot: Snapshot, text: TextBlock[T_co], /, *, limit: int | None = None) -> list[T_co]:
-    """Make the blocks that carry a conversation into the prompt of a new session, to stand before the user's own.
+    """Return the blocks that carry a conversation into the prompt of a new session; put them before the user's own.
 
-    `text` is the schema's class of text blocks, such as `v1.TextContent`, which every agent takes. `limit` is how many
-    characters the record may have; what is oldest is left out first, and of an entry that alone is longer, the heading
-    and the end stay, as a code block. Turns that the agent refused are left out, and so are thoughts. There are no
-    blocks where nothing was said.
+    `text` is the text block class of the schema, such as `v1.TextContent`, which every agent accepts. `limit` is the
+    greatest length of the record in characters. The oldest entries are left out first; of a single entry that is too
+    long, the heading and the end stay, as a code block. Refused turns and thoughts are left out. The list is empty if
+    the conversation is.
 
     Raises `ValueError` for a limit below 1.
     """
     if limit is not None and limit < 1:
         raise ValueError("The limit must be at least 1")
-    said = [entry for entry in snapshot.conversation if not _is_aside(entry)]
-    parts = list(entries_to_markdown(snapshot, said))
+    entries = [entry for entry in snapshot.conversation if not _is_left_out(entry)]
+    parts = list(entries_to_markdown(snapshot, entries))
     if not parts:
         return []
     record = "\n\n".join(parts)
@@ -45,7 +45,7 @@ def transcript_prompt(snapshot: Snapshot, text: TextBlock[T_co], /, *, limit: in
     return [text(text=f"{_PREFACE}\n\n{record}\n\n{_END}")]
 
 
-def _is_aside(entry: Entry) -> bool:
+def _is_left_out(entry: Entry) -> bool:
     return isinstance(entry, UnknownView) or (isinstance(entry, MessageView) and entry.role is Role.THOUGHT)
 
 
@@ -61,7 +61,7 @@ def _shortened(parts: list[str], limit: int) -> str:
 
 
 def _end_of(entry: str, limit: int) -> str:
-    """Give the end of an entry, as a code block: the text may have been cut off from what kept it in its place."""
+    """Return the end of an entry as a code block, since the start of its quote or fence may be cut off."""
     head, _, body = entry.partition("\n\n")
     for start, text in ((f"{head}\n\n", body), ("", entry)):
         room = limit - len(start)

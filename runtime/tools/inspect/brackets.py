@@ -1,9 +1,9 @@
-"""Where a JSON value ends within text: by its brackets and quotes alone, so that anything may stand behind it."""
+"""Finds the end of a JSON value within text, by brackets and quotes alone: any text may follow the value."""
 
 import re
 
 _PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
-"""A whole string, or a bracket; a lone quote begins a string that does not end here."""
+"""A whole string, or a bracket. A single quote begins a string without an end."""
 _SCALAR = re.compile(rb"[^\s\[\]{}\",:]+")
 _PAIRS = {b"}": b"{", b"]": b"["}
 _QUOTE = b'"'
@@ -11,7 +11,7 @@ _DEEPEST = 1000
 
 
 class Brackets:
-    """The brackets of a JSON value that are open, while the value comes in pieces."""
+    """The open brackets of a JSON value that comes in pieces."""
 
     def __init__(self) -> None:
         """Start before the value."""
@@ -19,14 +19,14 @@ class Brackets:
 
     @property
     def in_array(self) -> bool:
-        """Whether the innermost open bracket is that of an array."""
+        """Whether the innermost open bracket is `[`."""
         return self._open.endswith(b"[")
 
     def close_in(self, data: bytes, start: int = 0) -> int | None:
-        """Read a piece from `start`; give the place behind the bracket that closes the value, None where none does.
+        """Read a piece from `start`; return the index after the bracket that closes the value, or None.
 
-        Raises `ValueError` where the piece cannot be part of a JSON value: a string without an end, brackets that do
-        not match, or thousands of them within each other.
+        Raises `ValueError` if the piece cannot be part of a JSON value: a string without an end, brackets that do not
+        match, or more than 1,000 nested ones.
         """
         for part in _PARTS.finditer(data, start):
             what = part[0]
@@ -46,7 +46,7 @@ class Brackets:
 
 
 def value_end(data: bytes, start: int = 0) -> int | None:
-    """Give the place behind the object or array that begins at `start`; None where it does not end."""
+    """Return the index after the object or array that begins at `start`; None if it does not end."""
     try:
         return Brackets().close_in(data, start)
     except ValueError:
@@ -54,7 +54,7 @@ def value_end(data: bytes, start: int = 0) -> int | None:
 
 
 def may_follow(before: int, data: bytes, *, in_array: bool) -> bool:
-    """Say whether a line may go on with a value whose last byte was `before`, as printers lay JSON out."""
+    """Return whether a line may continue a value whose last byte was `before`, in JSON formatted over several lines."""
     first = data[:1]
     match before:
         case 0x7B:  # {
@@ -63,7 +63,7 @@ def may_follow(before: int, data: bytes, *, in_array: bool) -> bool:
             return first == _QUOTE
         case 0x5B if first == b"]":  # [
             return True
-        case 0x2C | 0x3A | 0x5B:  # with a value
+        case 0x2C | 0x3A | 0x5B:  # before a value
             return first in (_QUOTE, b"{", b"[") or _SCALAR.match(data) is not None
         case _:
             return first in (b"}", b"]", b",")

@@ -1,133 +1,139 @@
-"""What became of each tool call: its states one after the other, with the lines and times where they were told."""
+"""The history of each tool call: the states that it entered, with lines and times, for the chart of the page."""
 
 from typing import Any
 
 from msgspec import UNSET, Struct
 
 from .clock import Moment
-from .conversation import Seen
-from .formatting import brief
-from .pending import Asked
-from .tool_calls import tool_call_of
+from .formatting import shorten
+from .log_message import LogMessage
+from .pending import PendingRequest
+from .tool_calls import tool_call_in
 
-MOST = 500
-"""How many calls are followed."""
-ENDS = ("completed", "failed", "cancelled")
-"""States that nothing follows."""
-ASKING = "permission"
+MAX_CALLS = 500
+FINAL_STATES = ("completed", "failed", "cancelled")
+PERMISSION = "permission"
+"""The state of a call between a permission request and its response. The other states are those of the protocol."""
 
 
-class Change(Struct):
-    """A state that a call has entered: its name, and where and when that was told."""
+class StateChange(Struct):
+    """A state that a call entered, with the line and the time of the message."""
 
     state: str
     line: int
     moment: Moment | None
 
 
-class Call(Struct):
-    """One tool call; `messages` is how many told of it."""
+class CallHistory(Struct):
+    """The history of one tool call; `messages` is the number of messages about it."""
 
     id: str
     session: str
     title: str = ""
     kind: str = ""
-    changes: list[Change] = []
+    changes: list[StateChange] = []
     decision: str = ""
-    """How the last question for permission was answered."""
+    """The answer to the latest permission request."""
     messages: int = 0
 
     @property
     def state(self) -> str:
-        """The last state."""
+        """The current state."""
         return self.changes[-1].state if self.changes else "pending"
 
     @property
     def is_done(self) -> bool:
-        """Whether the last state is one that nothing follows."""
-        return self.state in ENDS
+        """Whether the current state is final."""
+        return self.state in FINAL_STATES
 
-    def enter(self, state: str, seen: Seen) -> None:
-        """Note a state, unless it is the one that the call is in."""
+    def enter(self, state: str, message: LogMessage) -> None:
+        """Record a state, unless it is the current one."""
         if not self.changes or self.changes[-1].state != state:
-            self.changes.append(Change(state, seen.line, seen.moment))
+            self.changes.append(StateChange(state, message.line, message.moment))
 
 
-class Calls:
-    """Follows the tool calls of a log."""
+class CallHistories:
+    """Records the history of the tool calls of a log."""
 
     def __init__(self) -> None:
-        """Start with none."""
-        self.calls: dict[tuple[int, str, str], Call] = {}
+        """Start with no calls."""
+        self.calls: dict[tuple[int, str, str], CallHistory] = {}
         self.left_out = 0
-        self.last: Change | None = None
-        """Where the log ends, as a state that belongs to no call."""
+        """Number of messages about calls beyond `MAX_CALLS`."""
+        self.last: StateChange | None = None
+        """The end of the log, as a state change of no call."""
         self._connection = 1
-        self._asking: dict[Asked, tuple[Call, str, dict[str, str]]] = {}
-        """Of each question for permission: the call, its state before, and the options by id."""
+        self._permissions: dict[PendingRequest, tuple[CallHistory, str, dict[str, str]]] = {}
+        """For each pending permission request: the call, its state before, and the kinds of the options by id."""
 
-    def add(self, seen: Seen) -> Call | None:
-        """Note what a message says of a call, and give the call."""
-        if seen.moment is not None or self.last is None or self.last.moment is None:
-            self.last = Change("", seen.line, seen.moment)
-        if seen.connection != self._connection:
-            self._connection = seen.connection
-            self._asking.clear()
-        if seen.is_answer:
-            return self._answered(seen)
-        told = tool_call_of(seen.message)
-        if told is None:
+    def add(self, message: LogMessage) -> CallHistory | None:
+        """Record what a message says about a call, and return the history of that call."""
+        if message.moment is not None or self.last is None or self.last.moment is None:
+            self.last = StateChange("", message.line, message.moment)
+        if message.connection != self._connection:
+            self._connection = message.connection
+            self._permissions.clear()
+        if message.is_answer:
+            return self._answered(message)
+        update = tool_call_in(message.decoded)
+        if update is None:
             return None
-        call = self._call(seen, str(told.tool_call_id))
-        if call is None:
-            return None
-        call.messages += 1
-        for name in ("title", "kind"):
-            value = getattr(told, name, None) or (seen.title if name == "title" else None)
-            if value is not None and value is not UNSET:
-                setattr(call, name, brief(str(value), 120))
-        status = getattr(told, "status", None)
-        if seen.method == "session/request_permission":
-            self._asks(seen, call)
-        elif status is not None and status is not UNSET:
-            call.enter(brief(str(status), 40), seen)
-        elif not call.changes:
-            call.enter("pending", seen)
-        return call
+        history = self._history(message, str(update.tool_call_id))
+        if history is not None:
+            self._record(history, message, update)
+        return history
 
-    def _call(self, seen: Seen, name: str) -> Call | None:
-        key = (seen.connection, seen.session or "", name)
-        call = self.calls.get(key)
-        if call is None:
-            if len(self.calls) >= MOST:
+    def _record(self, history: CallHistory, message: LogMessage, update: Any) -> None:
+        history.messages += 1
+        if message.title:
+            history.title = shorten(message.title, 120)
+        if _says(update, "kind"):
+            history.kind = shorten(str(update.kind), 120)
+        if message.method == "session/request_permission":
+            self._permission_requested(message, history)
+        elif _says(update, "status"):
+            history.enter(shorten(str(update.status), 40), message)
+        elif not history.changes:
+            history.enter("pending", message)
+
+    def _history(self, message: LogMessage, call_id: str) -> CallHistory | None:
+        key = (message.connection, message.session or "", call_id)
+        history = self.calls.get(key)
+        if history is None:
+            if len(self.calls) >= MAX_CALLS:
                 self.left_out += 1
                 return None
-            call = self.calls[key] = Call(brief(name, 80), brief(seen.session_name, 80))
-        return call
+            history = self.calls[key] = CallHistory(shorten(call_id, 80), shorten(message.session_name, 80))
+        return history
 
-    def _asks(self, seen: Seen, call: Call) -> None:
-        before = call.state
-        call.enter(ASKING, seen)
-        options: dict[str, str] = {str(o.option_id): str(o.kind) for o in seen.message.params.options}
-        if len(self._asking) < MOST:
-            asked = Asked(seen.line, seen.method or "", seen.moment, seen.session, seen.sender)
-            self._asking[asked] = (call, before, options)
+    def _permission_requested(self, message: LogMessage, history: CallHistory) -> None:
+        before = history.state
+        history.enter(PERMISSION, message)
+        options: dict[str, str] = {str(o.option_id): str(o.kind) for o in message.decoded.params.options}
+        if len(self._permissions) < MAX_CALLS:
+            request = PendingRequest(
+                message.line, message.method or "", message.moment, message.session, message.sender
+            )
+            self._permissions[request] = (history, before, options)
 
-    def _answered(self, seen: Seen) -> Call | None:
-        found = self._asking.pop(seen.asked, None) if seen.asked is not None else None
+    def _answered(self, message: LogMessage) -> CallHistory | None:
+        found = self._permissions.pop(message.request, None) if message.request is not None else None
         if found is None:
             return None
-        call, before, options = found
-        outcome: Any = getattr(getattr(seen.message, "result", None), "outcome", None)
+        history, before, options = found
+        outcome: Any = getattr(getattr(message.decoded, "result", None), "outcome", None)
         chosen = getattr(outcome, "option_id", None)
-        named = (
-            options.get(str(chosen), str(chosen))
-            if chosen is not None
-            else "refused"
-            if outcome is None
-            else "cancelled"
-        )
-        call.decision = brief(named.replace("_", " "), 40)
-        if call.state == ASKING:
-            call.enter(before if before != ASKING else "pending", seen)
-        return call
+        if chosen is not None:
+            decision = options.get(str(chosen), str(chosen))
+        else:
+            decision = "refused" if outcome is None else "cancelled"
+        history.decision = shorten(decision.replace("_", " "), 40)
+        if history.state == PERMISSION:
+            history.enter(before if before != PERMISSION else "pending", message)
+        return history
+
+
+def _says(update: Any, name: str) -> bool:
+    """Return whether an update has a value for a field, other than null."""
+    value = getattr(update, name, None)
+    return value is not None and value is not UNSET

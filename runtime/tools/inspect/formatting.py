@@ -1,4 +1,4 @@
-"""Short forms for people: sizes, quotes of long texts, and text of any origin made safe to show."""
+"""Short texts for people: sizes, counts, shortened quotes, and untrusted text escaped for HTML."""
 
 from html import escape
 from typing import Any
@@ -8,11 +8,11 @@ from msgspec import UNSET
 from ..._types.printable import printable
 
 QUOTE = 60
-"""Longer quotes are cut, in characters."""
+"""The greatest length of a quote, in characters."""
 
 
-def brief(text: Any, most: int = QUOTE) -> str:
-    """Put a text on one line and cut it."""
+def shorten(text: Any, most: int = QUOTE) -> str:
+    """Return a text on one line, cut to a length."""
     text = str(text)
     line = " ".join(text[: most * 4].split())
     return f"{line[: most - 1]}…" if len(line) > most or len(text) > most * 4 else line
@@ -20,11 +20,11 @@ def brief(text: Any, most: int = QUOTE) -> str:
 
 def quoted(text: Any, most: int = QUOTE) -> str:
     """Quote a text on one line."""
-    return f'"{brief(text, most)}"'
+    return f'"{shorten(text, most)}"'
 
 
-def sized(size: int) -> str:
-    """Show a number of bytes."""
+def format_size(size: int) -> str:
+    """Format a number of bytes."""
     if size < 1000:
         return f"{size} B"
     number = float(size)
@@ -35,26 +35,26 @@ def sized(size: int) -> str:
     return f"{number / 1000:.1f} GB"
 
 
-def many(number: int, what: str, plural: str = "") -> str:
-    """Count things: `1 file`, `2 files`."""
+def count_of(number: int, what: str, plural: str = "") -> str:
+    """Format a count: `1 file`, `2 files`."""
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
 
 
-def joined(*parts: Any) -> str:
-    """Join what there is with commas."""
+def join_present(*parts: Any) -> str:
+    """Join the parts that are not empty with commas."""
     return ", ".join(str(part) for part in parts if part not in ("", None, UNSET))
 
 
-def identified(request_id: Any) -> str:
-    """Show the id of a request: `#3`, or `#"a"` where it is text."""
+def format_id(request_id: Any) -> str:
+    """Format the id of a request: `#3`, or `#"a"` for a text."""
     return f"#{quoted(request_id, 20)}" if isinstance(request_id, str) else f"#{request_id}"
 
 
-def markup(text: str) -> str:
-    """Make text of any origin part of a page, on one line."""
+def escape_line(text: str) -> str:
+    """Escape untrusted text of one line for HTML."""
     return escape(printable(text))
 
 
-def markup_lines(text: str) -> str:
-    """Make text of several lines part of a page."""
-    return "\n".join(map(markup, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
+def escape_lines(text: str) -> str:
+    """Escape untrusted text of several lines for HTML."""
+    return "\n".join(map(escape_line, text.replace("\r\n", "\n").expandtabs(4).split("\n")))

@@ -1,28 +1,28 @@
-"""A log for programs: one JSON object a line, told apart by `type`; the last one is the summary.
+"""A log for programs: one JSON object per line, distinguished by `type`; the last one is the summary.
 
-`message`, for each message or broken line:
+`message`, for each message and each broken line:
 
-    line, part      where it stands: the number of the line, from 1, and the place in a batch, from 0, or null
-    time, seconds   the time as the log has it, and in seconds (since 1970, midnight, or a start), or null
-    from            "client", "agent", or null where that cannot be told
-    kind            "request", "notification", "response", "error" (a response that refuses), "invalid" (JSON that is
-                    no message), "broken" (no JSON)
-    method          for a response that of its request; null where unknown
-    id              that of JSON-RPC, or null
-    session         the session that it belongs to, or null
-    size            in bytes
-    summary         what it says, in some words
-    request_line    for a response the line of its request, or null
-    latency         for a response the seconds since its request, or null
-    schema          the label of the schema that it was read with
-    repairs         a list of path, action ("default", "dropped"), error
-    unknown         a list of path, what
-    undeclared      a list of the paths of keys that the schema does not declare; not there where it would be empty
-    problem         null, or why it could not be read: message, path, code
+    line, part      line number, from 1; index in a batch, from 0, or null
+    time, seconds   the time as in the log, and in seconds (since 1970, midnight, or the start of a program), or null
+    from            the sender: "client", "agent", or null if unknown
+    kind            "request", "notification", "response", "error" (an error response), "invalid" (JSON that is not a
+                    message), "broken" (not JSON)
+    method          the method, for a response that of its request, or null
+    id              the JSON-RPC id, or null
+    session         the session id, or null
+    size            size in bytes
+    summary         a short text about the content
+    request_line    for a response, the line of its request, or null
+    latency         for a response, the seconds since its request, or null
+    schema          the label of the schema that the message was decoded with
+    repairs         list of objects: path, action ("default", "dropped"), error
+    unknown         list of objects: path, what
+    undeclared      list of the paths of undeclared keys; left out if empty
+    problem         null, or why the message could not be decoded: message, path, code
 
-`note`, for what happens to the log itself: `text`.
+`note`, for events of the log file itself: `text`.
 
-`summary`: the fields of `Totals`, with `fine`: whether there was neither an unfit message nor a broken line.
+`summary`: the fields of `Statistics`, and `fine`: whether there were no invalid messages and no broken lines.
 """
 
 import re
@@ -33,8 +33,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from ..._types.printable import printable
-from .conversation import Seen
-from .statistics import Totals
+from .log_message import LogMessage
+from .statistics import Statistics
 from .summaries import summary
 
 _encode = msgspec.json.Encoder().encode
@@ -42,7 +42,7 @@ _BEYOND_ASCII = re.compile("[^\x00-\x7e]")
 
 
 class Repair(Struct):
-    """One repair."""
+    """A repair of an invalid value."""
 
     path: str
     action: str
@@ -50,14 +50,14 @@ class Repair(Struct):
 
 
 class Unknown(Struct):
-    """One unknown part."""
+    """A part that the schema does not know."""
 
     path: str
     what: str
 
 
 class Message(Struct, tag_field="type", tag="message"):
-    """One message, as it is written."""
+    """One message, as written."""
 
     line: int
     part: int | None
@@ -80,49 +80,49 @@ class Message(Struct, tag_field="type", tag="message"):
 
 
 class JsonView:
-    """Writes JSON lines; `write` takes them with their ends.
+    """Writes JSON lines; `write` gets each line with its line end.
 
-    Characters that a terminal obeys are JSON escapes, and with `ascii_only` all beyond ASCII.
+    Control characters are written as JSON escapes, and with `ascii_only` all characters beyond ASCII.
     """
 
     def __init__(self, write: Callable[[str], object], *, ascii_only: bool = False) -> None:
-        """Keep where to write."""
+        """Store where to write."""
         self._write = write
         self._ascii_only = ascii_only
 
-    def show(self, seen: Seen) -> None:
+    def show(self, message: LogMessage) -> None:
         """Write one message."""
-        moment = seen.moment
+        moment = message.moment
         self._line(
             Message(
-                line=seen.line,
-                part=seen.part,
+                line=message.line,
+                part=message.part,
                 time=moment.text if moment is not None else None,
                 seconds=moment.seconds if moment is not None else None,
-                sender=seen.sender,
-                kind=seen.kind,
-                method=seen.method,
-                id=None if seen.id is UNSET else seen.id,
-                session=seen.session,
-                size=seen.size,
-                summary=summary(seen),
-                request_line=seen.asked.line if seen.asked is not None else None,
-                latency=seen.latency,
-                schema=seen.label or None,
-                repairs=[Repair(r.path, r.action, r.error) for r in seen.repairs],
-                unknown=[Unknown(path, what) for path, what in seen.unknown],
-                problem=seen.problem,
-                undeclared=[path for path, _ in seen.undeclared] or UNSET,
+                sender=message.sender,
+                kind=message.kind,
+                method=message.method,
+                id=None if message.id is UNSET else message.id,
+                session=message.session,
+                size=message.size,
+                summary=summary(message),
+                request_line=message.request.line if message.request is not None else None,
+                latency=message.latency,
+                schema=message.label or None,
+                repairs=[Repair(r.path, r.action, r.error) for r in message.repairs],
+                unknown=[Unknown(path, what) for path, what in message.unknown],
+                problem=message.problem,
+                undeclared=[path for path, _ in message.undeclared] or UNSET,
             )
         )
 
     def note(self, what: str) -> None:
-        """Write a remark on the log itself."""
+        """Write a remark about the log itself."""
         self._line({"type": "note", "text": what})
 
-    def close(self, totals: Totals) -> None:
+    def close(self, statistics: Statistics) -> None:
         """Write the summary."""
-        self._line({"type": "summary", "fine": totals.is_fine, **msgspec.to_builtins(totals)})
+        self._line({"type": "summary", "fine": statistics.is_fine, **msgspec.to_builtins(statistics)})
 
     def _line(self, value: Any) -> None:
         text = _encode(value).decode()
@@ -131,7 +131,7 @@ class JsonView:
         self._write(text + "\n")
 
     def _escaped(self, match: re.Match[str]) -> str:
-        """Write a character within a JSON string as JSON does."""
+        """Return a character as an escape of a JSON string."""
         if not self._ascii_only and printable(match[0]) == match[0]:
             return match[0]
         units = match[0].encode("utf-16-be")

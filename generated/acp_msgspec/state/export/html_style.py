@@ -1,7 +1,7 @@
-"""The looks of the HTML export: light and dark as the reader's system asks for, and nothing loaded from elsewhere."""
+"""The style sheet and the content security policy of the HTML export. The page loads nothing."""
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What the page may do: show itself. No script runs in it, whatever has got in."""
+"""The page allows no script, even if one got into it, and images only as data URIs."""
 
 CSS = """
 :root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --page: #fff; --box: #f6f8fa; --line: #d1d9e0;

@@ -1,11 +1,11 @@
-"""Text of somebody else as Markdown, written so that every renderer only formats it.
+"""Untrusted text as Markdown that every renderer only formats.
 
-Renderers differ: in what is code, in what a backslash escapes, in which extensions they know. So nothing here depends
-on how one of them reads the text. Whatever could act is escaped (`<` and stray backticks as entities, brackets, braces
-and dollars by a backslash), but for links to pages and for code. Code stays as it is where nothing in it would act as
-prose either, and where every renderer sees the same code: between two backticks on a line, or in a fence at the start
-of a line. Some renderers do not know fences within block quotes, so a code block that would act leaves the quote of its
-message.
+Renderers differ in what they treat as code, in what a backslash escapes, and in their extensions. So the result must
+not depend on a particular renderer. Active text, such as HTML or a link, is escaped: `<` and stray backticks become
+entities, brackets, braces and dollars get a backslash. Exceptions are links to web and mail addresses, and code. Code
+stays as it is if it is not active when read as prose, and if every renderer recognizes it: between two backticks on one
+line, or in a fence at the start of a line. Some renderers do not support fences within block quotes, so a code block
+with active text is moved out of the quote of its message.
 """
 
 import re
@@ -14,19 +14,19 @@ from collections.abc import Iterator
 from ..._types.printable import printable, printable_lines
 
 SCHEMES = r"(?:[Hh][Tt][Tt][Pp][Ss]?://|[Mm][Aa][Ii][Ll][Tt][Oo]:)"
-"""How a link may begin: web and mail addresses. Written out, as ignoring case lets other letters in."""
+"""The start of an allowed link. Written out, because ignoring case would match non-ASCII letters, too."""
 _FIRST = re.compile(r"[-+=.:]")
 _NUMBERED = re.compile(r"^(\d+)([.)])")
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"((?:[ ]*+(?:[-*+]|\d{1,9}[.)])(?=[ ]))?[ ]*+)(`{3,}+|~{3,}+)")
 _INFO = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_+-]*)?")
-"""The names of languages after which every renderer sees a fence."""
+"""The language names with which every renderer recognizes a fence."""
 
-# All quantifiers are possessive, and each alternative ends where another could begin: the time is linear.
+# All quantifiers are possessive, and no alternative runs past the start of another: the time is linear.
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _TARGET = rf"\]\((?:{SCHEMES}[\w./?&#=%+~:;,!*@-]*+|[\w./#-]*+)\)"
 _ENTITIES = {"<": "&lt;", "`": "&#96;"}
-"""Some renderers know no escape of the one, and take escaped ones of the other for code all the same."""
+"""Some renderers do not support `\\<`, and treat an escaped backtick as code nevertheless."""
 _PLAIN = str.maketrans({**{char: f"\\{char}" for char in "\\*_{}[]>#|~@$"}, **_ENTITIES, "&": "&amp;"})
 _SPAN = r"`[\w ./:()#-]++`"
 _ACTIVE = r"[<\[{$`]|\](?=[(\[:])|~{3,}+"
@@ -35,44 +35,46 @@ _TOKENS = re.compile(
 )
 _TOKENS_WITHOUT_CODE = re.compile(rf"{_ESCAPE}|(?P<link>\[[^\[\]\\`<>|${{}}]++{_TARGET})|(?P<active>{_ACTIVE})")
 _SPECIAL = re.compile(r"[\\<\[\]{$`~]|\.\.")
-"""What is in every line that has something to disarm."""
+"""Every line with active text contains one of these."""
 _BOX = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}[.)])[ \t]++\[[ xX]\](?=[ \t])")
 _DIRECTIVE = re.compile(r"((?:[ \t>*+-]|\d{1,9}[.)])*+)(?=\.\.[ \t])")
-_ACTS = re.compile(r"`|~~~|<[A-Za-z/!?]|\]\s?[(:\[]|!\[|\[[\[^]|\{[^{}=\n]*+=|^[ \t]*+\.\.[ \t]", re.MULTILINE)
-"""What would act, or end code, where a renderer takes code for prose."""
+_ACTIVE_AS_PROSE = re.compile(
+    r"`|~~~|<[A-Za-z/!?]|\]\s?[(:\[]|!\[|\[[\[^]|\{[^{}=\n]*+=|^[ \t]*+\.\.[ \t]", re.MULTILINE
+)
+"""Text in code that would be active, or end the code, in a renderer that reads it as prose."""
 
 
 def plain(text: str) -> str:
-    """Write text on one line, so that it stands for itself."""
+    """Return text on one line, with all Markdown syntax escaped."""
     line = " ".join(printable(text).split()).translate(_PLAIN)
     return f"\\{line}" if _FIRST.match(line) else _NUMBERED.sub(r"\1\\\2", line)
 
 
 def label(text: str) -> str:
-    """Write text as the label of a link: in some renderers, an address in it ends at an escaped bracket, too."""
+    """Return text as the label of a link. In some renderers, an address in it would end at an escaped bracket."""
     return plain(text).replace("\\[", "&#91;").replace("\\]", "&#93;")
 
 
 def fenced(text: str, info: str = "") -> str:
-    """Write text as a code block that nothing in the text can end. It stands at the start of a line."""
+    """Return text as a code block that its content cannot end; put it at the start of a line."""
     body = printable_lines(text).removesuffix("\n")
     ticks = "`" * max(3, 1 + max(map(len, _TICKS.findall(body)), default=0))
     return f"{ticks}{info}\n{body}\n{ticks}"
 
 
 def quoted(text: str) -> str:
-    """Write a block quote."""
+    """Return text as a block quote."""
     return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
 
 
 def quoted_code(text: str, info: str = "") -> str:
-    """Write a code block of somebody else's words: within a block quote where that is safe in every renderer."""
+    """Return untrusted text as a code block, within a block quote if that is safe in every renderer."""
     block = fenced(text, info)
-    return block if _ACTS.search(text) else quoted(block)
+    return block if _ACTIVE_AS_PROSE.search(text) else quoted(block)
 
 
-def disarmed(text: str) -> Iterator[str]:
-    """Write Markdown of somebody else: block quotes, and code blocks between them."""
+def sanitized(text: str) -> Iterator[str]:
+    """Yield untrusted Markdown as block quotes, and code blocks between them."""
     lines = printable_lines(text).split("\n")
     prose: list[str] = []
     follows_code = False
@@ -80,20 +82,20 @@ def disarmed(text: str) -> Iterator[str]:
     while at < len(lines):
         fence = _fence(lines[at])
         if fence is None:
-            prose.append(_disarmed(lines[at]))
+            prose.append(_sanitized_line(lines[at]))
             at += 1
             continue
         end = next((i for i in range(at + 1, len(lines)) if _closes(lines[i], fence)), len(lines))
         code = lines[at + 1 : end]
         body = "\n".join(code)
-        if _ACTS.search(body):
+        if _ACTIVE_AS_PROSE.search(body):
             prose += [fence.lead.rstrip()] if fence.lead.strip() else []
             yield from _quote(prose, start=follows_code, end=True)
             yield fenced("\n".join(_dedented(line, len(fence.lead)) for line in code), fence.info)
             prose, follows_code = [], True
         else:
             block = [f"{fence.lead}{fence.ticks}{fence.info}", *code, f"{' ' * len(fence.lead)}{fence.ticks}"]
-            # Blank lines keep a fence that a renderer does not know out of the paragraphs beside it.
+            # Blank lines separate the block from the paragraphs beside it in renderers without fences.
             prose += [*([""] if prose and _is_text(prose[-1]) else []), *block]
             prose += [""] if end + 1 < len(lines) and _is_text(lines[end + 1]) else []
         at = end + 1
@@ -101,7 +103,7 @@ def disarmed(text: str) -> Iterator[str]:
 
 
 class _Fence:
-    """The first line of a code block: what stands before the fence, the fence, and the language after it."""
+    """The first line of a code block: the text before the fence, the fence, and the language after it."""
 
     __slots__ = ("info", "lead", "ticks")
 
@@ -112,7 +114,7 @@ class _Fence:
 
 
 def _fence(line: str) -> _Fence | None:
-    """Find out whether a line begins a code block, at any depth of a list."""
+    """Return the fence if a line begins a code block, at any depth of a list."""
     found = _FENCE.match(line) if "```" in line or "~~~" in line else None
     if found is None:
         return None
@@ -137,7 +139,7 @@ def _dedented(line: str, depth: int) -> str:
 
 
 def _quote(lines: list[str], *, start: bool, end: bool) -> Iterator[str]:
-    """Quote lines, without the blank ones beside a code block that is not part of the quote."""
+    """Quote lines, without blank ones at the start or the end, where a code block follows or precedes the quote."""
     first, last = 0, len(lines)
     while start and first < last and not _is_text(lines[first]):
         first += 1
@@ -147,8 +149,8 @@ def _quote(lines: list[str], *, start: bool, end: bool) -> Iterator[str]:
         yield quoted("\n".join(lines[first:last]))
 
 
-def _disarmed(line: str) -> str:
-    """Disarm a line of prose."""
+def _sanitized_line(line: str) -> str:
+    """Escape the active text in a line of prose."""
     if not _SPECIAL.search(line):
         return line
     if (found := _DIRECTIVE.match(line)) is not None:
@@ -157,12 +159,12 @@ def _disarmed(line: str) -> str:
     start = box.end() if box is not None else 0
     rest = _with_code(line[start:])
     if rest is None:
-        rest = _TOKENS_WITHOUT_CODE.sub(_inert, line[start:])
+        rest = _TOKENS_WITHOUT_CODE.sub(_escaped_token, line[start:])
     return line[:start] + rest
 
 
 def _with_code(line: str) -> str | None:
-    """Disarm a line and keep its code; None where it is not plain in every renderer what is code."""
+    """Escape a line except for its code; None if renderers may disagree about what is code."""
     parts: list[str] = []
     end = 0
     splits_cells = "|" in line
@@ -172,28 +174,28 @@ def _with_code(line: str) -> str | None:
             return None
         if token.lastgroup == "code" and not _is_whole(token[0], splits_cells=splits_cells):
             return None
-        parts += (before, token[0] if token.lastgroup == "code" else _inert(token))
+        parts += (before, token[0] if token.lastgroup == "code" else _escaped_token(token))
         end = token.end()
     return "".join((*parts, line[end:]))
 
 
 def _follows_space(before: str, *, is_first: bool) -> bool:
-    """Say whether code follows a space, or begins its line; elsewhere, it may be part of an address."""
+    """Return whether code follows a space or begins its line; otherwise it may be part of an address."""
     lead = before.rstrip("(*_\"'")
     return lead.endswith((" ", "\t")) or (is_first and not lead)
 
 
 def _is_whole(code: str, *, splits_cells: bool) -> bool:
-    """Say whether code ends where it seems to: its last backtick is not escaped, and no cell of a table ends before."""
-    return not code.endswith("\\`") and not (splits_cells and _ACTS.search(code[1:-1]))
+    """Return whether all renderers agree where code ends: not at an escaped backtick, nor at the cell of a table."""
+    return not code.endswith("\\`") and not (splits_cells and _ACTIVE_AS_PROSE.search(code[1:-1]))
 
 
-def _inert(token: re.Match[str]) -> str:
-    """Write a token of prose so that it does not act."""
+def _escaped_token(token: re.Match[str]) -> str:
+    """Return a token of prose, escaped unless it is an allowed link."""
     text = token[0]
     match token.lastgroup:
         case "link":
-            # After an exclamation mark, however that is written, it would be a picture.
+            # After an exclamation mark, even an escaped one, it would be an image.
             return f"\\{text}" if token.string[token.start() - 1 : token.start()] == "!" else text
         case "active":
             return _ENTITIES.get(text) or "".join(f"\\{char}" for char in text)

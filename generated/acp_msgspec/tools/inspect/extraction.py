@@ -1,7 +1,7 @@
-"""What a line of a log says: the message, and who sent it and when, as far as marks around it tell.
+"""Finds the message in a line of a log, and the labels with its sender and its time.
 
-A mark is whatever stands before the message (`12:00:01 ->`, `[2026-01-31T12:00:01Z] agent:`, `C->A`), or the other keys
-of an object that holds it (`{"ts": 1.5, "dir": "in", "message": {…}}`), or `key=value` pairs around it.
+Labels are the text before the message (`12:00:01 ->`, `[2026-01-31T12:00:01Z] agent:`, `C->A`), the other keys of an
+object around it (`{"ts": 1.5, "dir": "in", "message": {…}}`), or `key=value` pairs around it.
 """
 
 import re
@@ -12,33 +12,31 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field
 
 from .brackets import value_end
 from .clock import Moment, moment
-from .direction import DIRECTIONS, LONGEST, OTHER, Side, around, direction, direction_of, is_mark
+from .direction import DIRECTION_KEYS, MAX_LABEL, Side, direction, direction_of, has_only_labels, read_context
 
-__all__ = ["OTHER", "Entry", "NoEntry", "Side", "direction", "read_entry", "without_tail"]
-
-_DEPTH = 3  # how many objects or texts may lie around a message
-_TRIED = 3  # how many values that do not end are tried for a message behind them
+_MAX_DEPTH = 3  # objects and texts around a message
+_MAX_UNENDED = 3  # values without an end before a message
 _START = b'{"jsonrpc"'
 _NAME = b"jsonrpc"
 _BRACKET = ord("[")
 
 _VALUE = re.compile(rb'\{(?=\s*["}])|\[(?=\s*[\[{\]])|(?<!\\)[{\[](?=(?:\s|\\[nrt])*\\")')
-"""The beginning of an object or an array of objects, also of one whose quotes are escaped within a text."""
+"""The start of an object or of an array of objects, also with escaped quotes, as within a JSON string."""
 _ESCAPED = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _COLOURS = re.compile(rb'("(?:[^"\\\x1b]++|\\.)*+")|\x1b\[[0-9;:]*[A-Za-z]', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}\s]++,?")
 _FRAGMENT = re.compile(rb'"(?:[^"\\]++|\\.)*+"\s*:|[^{]*?"jsonrpc"\s*:')
 _OTHER_NOTATION = re.compile(rb"\{\s*(?:'jsonrpc'|jsonrpc)\s*:")
 _HEADER = re.compile(rb"content-(?:length|type):", re.IGNORECASE)
-_NO_JSON = "No JSON object in this line"
+_NO_OBJECT = "No JSON object in this line"
 _SEVERAL_LINES = "Part of JSON that goes over several lines (hint: jq -c . writes each message on one)"
 
 
-class Entry(Struct, gc=False):
-    """A message as it stands in a log.
+class ExtractedMessage(Struct, gc=False):
+    """The message of a line, not yet decoded, and its labels.
 
-    `outward` is true where the mark says that the side which keeps the log has sent it, false where it got it; a mark
-    that names a side gives `sender`.
+    `sender` is set if a label names a side. `outward` is True if a label says that the side that wrote the log sent the
+    message, False if it received it.
     """
 
     body: bytes
@@ -47,12 +45,12 @@ class Entry(Struct, gc=False):
     moment: Moment | None = None
 
 
-class NoEntry(Exception):
-    """There is no message in a line; says why."""
+class NoMessage(Exception):
+    """A line contains no message; the text is the reason."""
 
 
 class _Wrapper(Struct):
-    """An object that may hold a message."""
+    """An object that may contain a message, under one of these keys, and its labels under others."""
 
     jsonrpc: Raw | UnsetType = UNSET
     message: Raw | UnsetType = UNSET
@@ -92,49 +90,49 @@ _TEXT = msgspec.json.Decoder(str)
 _ANY = msgspec.json.Decoder()
 
 
-def read_entry(data: bytes, depth: int = 0) -> Entry:
-    """Find the message of a line, and what its marks say; raise `NoEntry` where there is none."""
+def extract_message(data: bytes, depth: int = 0) -> ExtractedMessage:
+    """Find the message of a line, and its labels; raise `NoMessage` if there is none."""
     if data.startswith(_START) and data.endswith(b"}"):
-        return Entry(data)
+        return ExtractedMessage(data)
     data = data.strip()
-    found = _VALUE.search(data, 0, LONGEST * 2)
+    found = _VALUE.search(data, 0, MAX_LABEL * 2)
     if found is not None:
         start, is_batch = found.start(), data[found.start()] == _BRACKET
         if data.startswith(_START, start + is_batch) and data.endswith(b"]" if is_batch else b"}"):
-            return _marked(data, start, Entry(data[start:]))
-    entry = _unwrapped(data, depth) if data[:1] == b"{" else None
-    if entry is None:
-        entry = _searched(data, depth)
-    if entry is None and b"\x1b[" in data:
+            return _labelled(data, start, ExtractedMessage(data[start:]))
+    extracted = _unwrapped(data, depth) if data[:1] == b"{" else None
+    if extracted is None:
+        extracted = _searched(data, depth)
+    if extracted is None and b"\x1b[" in data:
         plain = _COLOURS.sub(rb"\1", data)
-        entry = read_entry(plain, depth) if plain != data else None
-    return entry or _first_value(data)
+        extracted = extract_message(plain, depth) if plain != data else None
+    return extracted or _first_value(data)
 
 
 def without_tail(body: bytes) -> bytes | None:
-    """Give the value at the beginning of a text without the remark behind it; None where there is none.
+    """Return the value at the start of a text without the remark after it; None if there is no remark.
 
-    Raises `NoEntry` where another message stands there.
+    Raises `NoMessage` if another message follows.
     """
     end = value_end(body)
     return body[:end] if end is not None and end < len(body) and _is_remark(body, 0, end) else None
 
 
 def _is_remark(data: bytes, start: int, end: int) -> bool:
-    """Say whether what stands behind a value may stand there; raise `NoEntry` where it is another message."""
+    """Return whether the text after a value may be a remark; raise `NoMessage` if it is another message."""
     if b'"jsonrpc"' in data[end:]:
-        raise NoEntry("Two messages on one line (hint: each on a line of its own, or all in a list)")
-    # One more brace than there should be is a broken message, not a remark.
+        raise NoMessage("Two messages on one line (hint: each on a line of its own, or all in a list)")
+    # A brace too many means a broken message, not a remark.
     return not data[end:].lstrip().startswith(b"}") or data.count(b"{", 0, start) > data.count(b"}", 0, start)
 
 
-def _searched(data: bytes, depth: int) -> Entry | None:
-    """Find a message behind whatever text, objects and lists; None where there is none."""
+def _searched(data: bytes, depth: int) -> ExtractedMessage | None:
+    """Find a message after any text, objects and lists; None if there is none."""
     if b'""jsonrpc""' in data:
-        raise NoEntry("JSON in a field of CSV, with its quotes doubled (hint: export the field alone)")
+        raise NoMessage("JSON in a field of CSV, with its quotes doubled (hint: export the field alone)")
     at = open_values = 0
-    while open_values < _TRIED:
-        found = _VALUE.search(data, at, LONGEST * 2)
+    while open_values < _MAX_UNENDED:
+        found = _VALUE.search(data, at, MAX_LABEL * 2)
         if found is None:
             return None
         start = found.start()
@@ -147,9 +145,9 @@ def _searched(data: bytes, depth: int) -> Entry | None:
             continue
         value = data[start:end]
         if _NAME in value:
-            entry = _unescaped(value, depth) if escaped else _valued(value, depth)
-            if entry is not None and _is_remark(data, start, end):
-                return _marked(data, start, entry, end)
+            extracted = _unescaped(value, depth) if escaped else _valued(value, depth)
+            if extracted is not None and _is_remark(data, start, end):
+                return _labelled(data, start, extracted, end)
         at = max(end, start + 1)
     return None
 
@@ -159,106 +157,111 @@ def _is_escaped(data: bytes, start: int) -> bool:
     return rest.startswith(b'\\"')
 
 
-def _unescaped(value: bytes, depth: int) -> Entry | None:
+def _unescaped(value: bytes, depth: int) -> ExtractedMessage | None:
     try:
-        return read_entry(_TEXT.decode(b'"' + value + b'"').encode(), depth + 1) if depth < _DEPTH else None
-    except (DecodeError, NoEntry):
+        return extract_message(_TEXT.decode(b'"' + value + b'"').encode(), depth + 1) if depth < _MAX_DEPTH else None
+    except (DecodeError, NoMessage):
         return None
 
 
-def _valued(value: bytes, depth: int) -> Entry | None:
+def _valued(value: bytes, depth: int) -> ExtractedMessage | None:
     if value[0] == _BRACKET or value.startswith(_START):
-        return Entry(value)
+        return ExtractedMessage(value)
     try:
         wrapper = _WRAPPER.decode(value)
     except (DecodeError, RecursionError):
-        return Entry(value)
-    return Entry(value) if wrapper.jsonrpc is not UNSET else _taken_out(wrapper, depth)
+        return ExtractedMessage(value)
+    return ExtractedMessage(value) if wrapper.jsonrpc is not UNSET else _from_wrapper(wrapper, depth)
 
 
-def _first_value(data: bytes) -> Entry:
-    """Take what looks most like a message, so that it can be said what is wrong with it."""
+def _first_value(data: bytes) -> ExtractedMessage:
+    """Choose the text most similar to a message, so that the error is about that one."""
     if _BRACKETS.fullmatch(data) and data not in (b"{}", b"[]"):
-        raise NoEntry(_SEVERAL_LINES)
+        raise NoMessage(_SEVERAL_LINES)
     if data[:1] == b"{" and not _OTHER_NOTATION.match(data):
-        return Entry(data)
+        return ExtractedMessage(data)
     start = data.find(b"{")
     if start < 0:
         start = data.find(b"[]")  # an empty batch
     if start < 0 and _HEADER.match(data):
-        raise NoEntry("A header, as in other protocols (hint: a log holds each message on a line of its own)")
+        raise NoMessage("A header, as in other protocols (hint: a log holds each message on a line of its own)")
     if start < 0:
-        raise NoEntry(_SEVERAL_LINES if _FRAGMENT.match(data) else _NO_JSON)
+        raise NoMessage(_SEVERAL_LINES if _FRAGMENT.match(data) else _NO_OBJECT)
     before = data[:start].rstrip()
     if before.endswith(b"["):
         start, before = len(before) - 1, before[:-1]
-    if len(before) > LONGEST:
-        raise NoEntry(f"No message within the first {LONGEST} bytes")
+    if len(before) > MAX_LABEL:
+        raise NoMessage(f"No message within the first {MAX_LABEL} bytes")
     if _OTHER_NOTATION.search(data, start):
-        raise NoEntry("An object as Python or JavaScript shows it, not JSON (hint: log the text that is sent)")
-    if b'"jsonrpc"' not in data[start:] and not is_mark(before.decode("utf-8", "replace")):
-        raise NoEntry(_SEVERAL_LINES if _FRAGMENT.match(data) else "Text, and no message behind it")
-    return _marked(data, start, Entry(data[start:]))
+        raise NoMessage("An object as Python or JavaScript shows it, not JSON (hint: log the text that is sent)")
+    if b'"jsonrpc"' not in data[start:] and not has_only_labels(before.decode("utf-8", "replace")):
+        raise NoMessage(_SEVERAL_LINES if _FRAGMENT.match(data) else "Text, and no message behind it")
+    return _labelled(data, start, ExtractedMessage(data[start:]))
 
 
-def _marked(data: bytes, start: int, entry: Entry, end: int | None = None) -> Entry:
-    """Add to an entry what the text around it tells."""
+def _labelled(data: bytes, start: int, extracted: ExtractedMessage, end: int | None = None) -> ExtractedMessage:
+    """Add the labels in the text around a message."""
     before = data[:start].rstrip()
     if not before and (end is None or end == len(data)):
-        return entry
-    if len(before) > LONGEST:
-        raise NoEntry(f"No message within the first {LONGEST} bytes")
-    tail = data[end : end + LONGEST].decode("utf-8", "replace") if end is not None else ""
-    told = around(before.decode("utf-8", "replace"), tail)
-    if entry.sender is None and entry.outward is None:
-        entry.sender, entry.outward = told.sender, told.outward
-    entry.moment = entry.moment or told.moment
-    return entry
+        return extracted
+    if len(before) > MAX_LABEL:
+        raise NoMessage(f"No message within the first {MAX_LABEL} bytes")
+    tail = data[end : end + MAX_LABEL].decode("utf-8", "replace") if end is not None else ""
+    context = read_context(before.decode("utf-8", "replace"), tail)
+    if extracted.sender is None and extracted.outward is None:
+        extracted.sender, extracted.outward = context.sender, context.outward
+    extracted.moment = extracted.moment or context.moment
+    return extracted
 
 
-def _unwrapped(data: bytes, depth: int) -> Entry | None:
-    """Take a message out of the object around it; None where the object holds none."""
+def _unwrapped(data: bytes, depth: int) -> ExtractedMessage | None:
+    """Take a message out of the object around it; None if the object contains none."""
     try:
         wrapper = _WRAPPER.decode(data)
     except (DecodeError, RecursionError):
         return None
-    return Entry(data) if wrapper.jsonrpc is not UNSET else _taken_out(wrapper, depth)
+    return ExtractedMessage(data) if wrapper.jsonrpc is not UNSET else _from_wrapper(wrapper, depth)
 
 
-def _taken_out(wrapper: _Wrapper, depth: int) -> Entry | None:
-    if depth >= _DEPTH:
+def _from_wrapper(wrapper: _Wrapper, depth: int) -> ExtractedMessage | None:
+    if depth >= _MAX_DEPTH:
         return None
-    found = [entry for name in _PAYLOADS if (entry := _inner(getattr(wrapper, name), depth)) is not None]
+    found = [extracted for name in _PAYLOADS if (extracted := _inner(getattr(wrapper, name), depth)) is not None]
     if not found:
         return None
-    entry = next((entry for entry in found if _NAME in entry.body), found[0])
+    extracted = next((extracted for extracted in found if _NAME in extracted.body), found[0])
     for name in _TIMES:
-        entry.moment = entry.moment or moment(_plain(getattr(wrapper, name)))
-    for name in DIRECTIONS:
+        extracted.moment = extracted.moment or moment(_plain(getattr(wrapper, name)))
+    for name in DIRECTION_KEYS:
         value = _plain(getattr(wrapper, "from_" if name == "from" else name))
-        if entry.sender is None and entry.outward is None and isinstance(value, str) and len(value) <= LONGEST:
-            entry.sender, entry.outward = direction_of(name, value)
+        if (
+            extracted.sender is None
+            and extracted.outward is None
+            and isinstance(value, str)
+            and len(value) <= MAX_LABEL
+        ):
+            extracted.sender, extracted.outward = direction_of(name, value)
     for name in ("msg", "message", "text"):  # {"msg": "sent", "data": {…}}
         value = _plain(getattr(wrapper, name))
-        if entry.sender is None and entry.outward is None and isinstance(value, str) and is_mark(value):
-            entry.sender, entry.outward = direction(value)
-    return entry
+        if extracted.sender is None and extracted.outward is None and isinstance(value, str) and has_only_labels(value):
+            extracted.sender, extracted.outward = direction(value)
+    return extracted
 
 
 def _plain(raw: Raw | UnsetType) -> Any:
     try:
-        return None if raw is UNSET or len(bytes(raw)) > LONGEST else _ANY.decode(raw)
+        return None if raw is UNSET or len(bytes(raw)) > MAX_LABEL else _ANY.decode(raw)
     except (DecodeError, RecursionError):
         return None
 
 
-def _inner(raw: Raw | UnsetType, depth: int) -> Entry | None:
+def _inner(raw: Raw | UnsetType, depth: int) -> ExtractedMessage | None:
     if raw is UNSET:
         return None
     data = bytes(raw).strip()
     try:
         if data[:1] == b'"':
-            return read_entry(_TEXT.decode(data).encode(), depth + 1)
-        return read_entry(data, depth + 1) if data[:1] in (b"{", b"[") else None
-    except (DecodeError, NoEntry):
+            return extract_message(_TEXT.decode(data).encode(), depth + 1)
+        return extract_message(data, depth + 1) if data[:1] in (b"{", b"[") else None
+    except (DecodeError, NoMessage):
         return None

@@ -1,57 +1,57 @@
-"""Messages that were written over several lines, put together before they are read.
+"""Joins the lines of a message that was formatted over several lines.
 
-A printer breaks lines behind brackets and commas. So a line that ends in one of them, within an object that it has
-begun, waits for the rest, as long as each further line may go on with it. Where one may not, or the value grows too
-large, all of its lines are given one by one, as they came. A list over several lines is taken apart: its brackets say
-nothing, and each message in it is read when it is there.
+Formatted JSON has line breaks after brackets and commas. So a line that ends in one of them, within an object that it
+began, is held until the object ends, as long as each further line may continue it. If a line may not, or the value
+becomes too large, the held lines are returned one by one. A list over several lines is split: its brackets are dropped,
+and each message in it is read as soon as it is complete.
 """
 
 import re
 
 from .brackets import Brackets, may_follow, value_end
-from .direction import LONGEST
+from .direction import MAX_LABEL
 from .lines import LIMIT, Line
 
-MOST = 100_000
-"""How many lines are held at most."""
+MAX_HELD = 100_000
+"""The greatest number of held lines."""
 
 _BREAKS = b"{[,"
 _NAME = b'"jsonrpc"'
 _BEGINNING = re.compile(rb'[{\[](?=\s*(?:"|\{\s*"|[{\[]?\s*\Z))')
-"""An object or a list that begins with a string, or with nothing more on the line."""
+"""The start of an object or a list, before a string or the end of the line."""
 
 
-class Assembly:
-    """Takes lines one after the other and gives those that can be read."""
+class LineJoiner:
+    """Takes lines one by one and returns those that can be read."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Start with no line; `limit` is the most bytes that are held."""
+        """Start with no lines; `limit` is the greatest number of bytes held."""
         self._limit = limit
         self._held: list[Line] = []
         self._parts: list[bytes] = []
-        """What of each held line belongs to the value."""
+        """The part of each held line that belongs to the value."""
         self._head = b""
-        """What stands before the value, and maybe before each of its lines."""
+        """The text before the value, which may stand before each of its lines, too."""
         self._brackets = Brackets()
         self._size = 0
         self._last = 0
-        """The last byte of what is held, without the white space behind it."""
+        """The last held byte that is not white space."""
         self._is_named = False
         self._is_list = False
         self._lists = False
-        """Whether a list of messages is open, which is read message by message."""
+        """Whether a list of messages is open, whose messages are read one by one."""
 
     def add(self, line: Line) -> list[Line]:
-        """Take a line; give the lines that can be read now."""
+        """Take a line; return the lines that can be read now."""
         data = line.data
         if self._held:
-            return self._go_on(line)
+            return self._continue(line)
         if data is None or not data or (data[-1] not in b"{[, \t]" and not self._lists):
             return [line]
         return self._begin(line, data.rstrip())
 
     def close(self) -> list[Line]:
-        """Give the lines that are held, as they came: the rest will not follow."""
+        """Return the held lines one by one, since no more will follow."""
         held, self._held, self._parts = self._held, [], []
         self._brackets, self._size = Brackets(), 0
         return held
@@ -68,7 +68,7 @@ class Assembly:
         elif not data or data[-1] not in _BREAKS:
             self._lists = self._lists and not data.endswith(b"]")
             return [line]
-        found = _BEGINNING.search(data, data.find(b"{") if bare == b"[{" else 0, LONGEST * 2)
+        found = _BEGINNING.search(data, data.find(b"{") if bare == b"[{" else 0, MAX_LABEL * 2)
         if found is None:
             return [line]
         self._is_named, self._is_list = False, data[found.start()] == ord("[")
@@ -77,7 +77,7 @@ class Assembly:
         return [line] if given is None else given
 
     def _hold(self, line: Line, data: bytes, start: int) -> list[Line] | None:
-        """Keep a line; give the whole value where it ends here, None where the line is not a part of one."""
+        """Hold a line. Returns the joined lines if the value ends, nothing if it goes on, None if it is invalid."""
         try:
             end = self._brackets.close_in(data, start)
         except ValueError:
@@ -94,19 +94,19 @@ class Assembly:
         held = self.close()
         return [Line(held[0].number, whole, len(whole), line.ended)]
 
-    def _go_on(self, line: Line) -> list[Line]:
+    def _continue(self, line: Line) -> list[Line]:
         data = (line.data or b"").strip()
         data = data.removeprefix(self._head).lstrip() if self._head else data
         if not data and line.data is not None:
             self._held.append(line)
             self._size += line.size + 1
-            return [] if len(self._held) < MOST else self.close()
+            return [] if len(self._held) < MAX_HELD else self.close()
         fits = (
             line.data is not None
-            and len(self._held) < MOST
+            and len(self._held) < MAX_HELD
             and self._size + line.size <= self._limit
             and may_follow(self._last, data, in_array=self._brackets.in_array)
-            # One message in another, and not in a list: the first was torn, and this is the next.
+            # A message within a message: the first one was cut off, and this line begins the next.
             and (self._is_list or not self._is_named or _NAME not in data)
         )
         if fits:

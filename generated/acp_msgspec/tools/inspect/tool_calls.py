@@ -1,64 +1,62 @@
-"""The titles of tool calls: a message that changes a call seldom repeats its title."""
+"""The tool calls of a connection, merged from the messages about them: few updates repeat the title."""
 
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
-MOST = 10_000
-"""How many titles are remembered."""
-_CLEARED: dict[type, bool] = {}
-_LONG = 200  # characters; longer names are remembered by their digest, longer titles are cut
+from ...state._tool_call import ToolCallFields, merge, tool_call_of
 
-
-def tool_call_of(message: Any) -> Any:
-    """Find the tool call (or the update of one) that a decoded message is about; None where it is about none."""
-    params = getattr(message, "params", None)
-    update = getattr(params, "update", None)
-    if update is not None:
-        return update if getattr(update, "tool_call_id", None) is not None else None
-    subject = getattr(params, "subject", None)
-    places = (getattr(params, "tool_call", None), getattr(subject, "tool_call", None), subject)
-    return next((it for it in places if getattr(it, "tool_call_id", None) is not None), None)
+MAX_CALLS = 10_000
+"""How many tool calls are remembered; the least recently updated are forgotten first."""
+_MAX_LENGTH = 200  # characters; longer ids are remembered by their digest, other longer texts are cut
 
 
-class Titles:
-    """The last title of each tool call of a connection, in bounded memory: the oldest are forgotten."""
+def tool_call_in(decoded: Any) -> Any:
+    """Return the tool call, or the update of one, in a decoded message; None if it is about no call.
+
+    A permission request for a command may only refer to a call by its id.
+    """
+    params = getattr(decoded, "params", None)
+    found = tool_call_of(params)
+    if found is None and getattr(params, "update", None) is None:
+        found = getattr(params, "subject", None)
+    return found if getattr(found, "tool_call_id", None) is not None else None
+
+
+class ToolCallTracker:
+    """The current fields of each tool call of a connection, in bounded memory."""
 
     def __init__(self) -> None:
-        """Start with none."""
-        self._titles: dict[tuple[str, str], str] = {}
+        """Start with no calls."""
+        self._calls: dict[tuple[str, str], ToolCallFields] = {}
 
     def restart(self) -> None:
-        """Begin a new connection, whose calls are others even if they bear the same ids."""
-        self._titles.clear()
+        """Begin a new connection, whose calls are different ones, even with the same ids."""
+        self._calls.clear()
 
-    def learn(self, message: Any, session: str | None) -> str | None:
-        """Take note of what a message says of a title; give the title where the message has none itself."""
-        told = tool_call_of(message)
-        if told is None:
+    def apply(self, decoded: Any, session: str) -> ToolCallFields | None:
+        """Merge a message into the tool call that it is about, and return that call."""
+        update = tool_call_in(decoded)
+        if not isinstance(update, Struct):
             return None
-        key = (_short(session or ""), _short(str(told.tool_call_id)))
-        title = getattr(told, "title", UNSET)
-        if isinstance(title, str):
-            self._titles.pop(key, None)
-            if len(self._titles) >= MOST:
-                del self._titles[next(iter(self._titles))]
-            self._titles[key] = title[:_LONG]
-            return None
-        if title is None and _is_cleared_by_null(cast("type[object]", type(told))):
-            self._titles.pop(key, None)
-        return self._titles.get(key)
+        call_id = str(getattr(update, "tool_call_id", ""))
+        key = (_short(session), _short(call_id))
+        known = self._calls.pop(key, None)
+        call = _bounded(merge(known or ToolCallFields(tool_call_id=call_id), update))
+        if call.title is not None:  # of other calls, there is nothing worth remembering
+            if len(self._calls) >= MAX_CALLS:
+                del self._calls[next(iter(self._calls))]
+            self._calls[key] = call
+        return call
+
+
+def _bounded(call: ToolCallFields) -> ToolCallFields:
+    values = ((name, getattr(call, name)) for name in call.__struct_fields__)
+    cut = {name: text[:_MAX_LENGTH] for name, text in values if isinstance(text, str) and len(text) > _MAX_LENGTH}
+    return msgspec.structs.replace(call, **cut) if cut else call
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONG else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _is_cleared_by_null(kind: type) -> bool:
-    """Say whether null takes a title away; where absence and null are the same, it leaves the title as it is."""
-    if kind not in _CLEARED:
-        fields = msgspec.structs.fields(kind) if issubclass(kind, Struct) else ()
-        _CLEARED[kind] = any(field.name == "title" and field.default is UNSET for field in fields)
-    return _CLEARED[kind]
+    return name if len(name) <= _MAX_LENGTH else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
