@@ -212,7 +212,7 @@ class SessionState:
     def _apply_params(self, params: Any) -> tuple[Change, ...]:
         fields = params.__struct_fields__
         if "update" not in fields and not ("options" in fields and ("tool_call" in fields or "subject" in fields)):
-            raise TypeError(f"{type(params).__name__} is no session update")
+            raise TypeError(f"{type(params).__name__} is not a session update")
         if self.session_id is not None and params.session_id != self.session_id:
             raise ValueError(f"The update is for the session {params.session_id!r}, not {self.session_id!r}")
         if "update" in fields:
@@ -318,7 +318,7 @@ def _usable_tag(update: Any) -> str:
     tag: object = getattr(update, "session_update", None)
     if not isinstance(tag, str):
         if isinstance(update, UnknownVariant) or not hasattr(update, "tool_call_id"):
-            raise TypeError(f"{type(update).__name__} is no session update")
+            raise TypeError(f"{type(update).__name__} is not a session update")
         return "tool_call_update"  # the `ToolCallUpdate` of a permission request
     needed = _REQUIRED_ATTRIBUTES.get(tag)
     # A catch-all of a schema without the tag has its attributes in `extra`, as they came.

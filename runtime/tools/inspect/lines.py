@@ -124,4 +124,4 @@ class FileFollower:
         here = os.fstat(stream.fileno())
         if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino):
             return "the file was replaced"
-        return "the file was made shorter" if there.st_size < stream.tell() else None
+        return "the file was truncated" if there.st_size < stream.tell() else None

@@ -52,7 +52,7 @@ def _flags(message: LogMessage) -> list[str]:
 def _head(message: LogMessage, flags: list[str]) -> str:
     place = str(message.line) if message.part is None else f"{message.line}[{message.part}]"
     time = message.moment.shown if message.moment is not None else ""
-    name = {"broken": "broken line", "invalid": "no message"}.get(
+    name = {"broken": "broken line", "invalid": "not a message"}.get(
         message.kind, shorten(message.method or "response", 60)
     )
     label = f"<b>{escape_line(name)}</b>"
@@ -102,7 +102,7 @@ def _findings(message: LogMessage) -> str:
     if left_out:
         items.append(("unknown", "", f"and {left_out:,} more"))
     if message.is_unpaired:
-        items.append(("unknown", "$.id", "answers no request that was seen"))
+        items.append(("unknown", "$.id", "answers no request of this log"))
     rows = (
         f'<li><span class="tag {flag}">{flag}</span> <code>{escape_line(path)}</code> {escape_line(what)}</li>'
         for flag, path, what in items
@@ -177,10 +177,10 @@ class ChunkGroup:
         message = self._first
         time = message.moment.shown if message.moment is not None else ""
         label = f'<b>{_CHUNKS[self.key[0]]}</b> <span class="what">{escape_line(shorten(self._text, 300))}</span>'
-        side = f'<span class="tag">{len(self._rows)} pieces</span>'
+        side = f'<span class="tag">{len(self._rows)} chunks</span>'
         return (
             f'<details class="row run {message.sender or "nobody"}">\n'
             f"<summary>{head(str(message.line), time, label, side)}</summary>\n"
             f'<div class="body"><p class="said">{escape_lines(self._text)}</p></div>\n'
-            f'<div class="pieces">{"".join(self._rows)}</div>\n</details>\n'
+            f'<div class="chunks">{"".join(self._rows)}</div>\n</details>\n'
         )

@@ -59,7 +59,7 @@ class TextView:
         if message.repairs or message.unknown or message.undeclared:
             lines += self._findings(message)
         if message.is_unpaired:
-            lines.append(self._note("?", "answers no request that was seen", "magenta"))
+            lines.append(self._note("?", "answers no request of this log", "magenta"))
         self._write("".join(lines))
 
     def _findings(self, message: LogMessage) -> Iterable[str]:
@@ -95,7 +95,7 @@ class TextView:
             columns = f"{'broken':{_METHOD}} {format_size(message.size):>8}  {printable(what)}"
             return self._line(self._paint(place + time, "dim"), "!", columns, "red", len(place + time))
         call, answer = self._arrows[message.sender]
-        name = message.method or ("unknown request" if message.is_answer else "no message")
+        name = message.method or ("unknown request" if message.is_answer else "not a message")
         name = name if len(name) <= 60 else shorten(name)
         if message.id is not UNSET:
             name += f" {format_id(message.id)}"

@@ -111,7 +111,7 @@ def with_turn_ends(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterator[Ent
 
 def _end_remark(turn: TurnView) -> Iterator[str]:
     if turn.refused:
-        yield "The agent refused this turn; nothing of it is part of what follows."
+        yield "The agent refused this turn; it is not part of the later context."
     elif turn.ended and turn.stop_reason not in ("end_turn", None):
         yield f"The turn ended: {turn.stop_reason}"
 
@@ -173,4 +173,4 @@ def _resource(resource: Any) -> DisplayItem:
     text = getattr(resource, "text", None)
     if isinstance(text, str):
         return DisplayItem(form="code", text=text, title=title)
-    return DisplayItem(form="note", text=f"{title}: data that is no text")
+    return DisplayItem(form="note", text=f"{title}: data that is not text")

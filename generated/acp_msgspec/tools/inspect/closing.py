@@ -14,7 +14,7 @@ Arrows = dict[str | None, tuple[str, str]]
 """For each sender, the arrow of a request and that of a response."""
 
 ARROWS: Arrows = {"client": ("→", "⇢"), "agent": ("←", "⇠"), None: ("·", "·")}
-_KINDS = {"error": ("error response",), "invalid": ("value that is no message", "values that are no message")}
+_KINDS = {"error": ("error response",), "invalid": ("value that is not a message", "values that are not messages")}
 _DIRECTIONS = {"client": "client to agent", "agent": "agent to client"}
 _MAX_METHODS = _MAX_KEYS = 8  # how many are named
 
@@ -24,14 +24,14 @@ def closing_summary(statistics: Statistics, arrows: Arrows = ARROWS) -> Iterator
     yield _size(statistics), "bold"
     yield from ((f"  {line}", "") for line in _breakdown(statistics, arrows))
     version = statistics.protocol_version
-    settled = "no version was settled" if version is None else f"protocol version {version} was settled"
-    yield f"  read as {statistics.schema} ({settled})", ""
+    negotiated = "no negotiated protocol version" if version is None else f"negotiated protocol version {version}"
+    yield f"  read as {statistics.schema} ({negotiated})", ""
     yield from ((f"  {line}", "yellow") for line in _unanswered(statistics))
     for occurrences, singular, plural, colour in (
-        (statistics.unpaired, "response to no request seen", "responses to no request seen", "yellow"),
+        (statistics.unpaired, "response without a request", "responses without a request", "yellow"),
         (statistics.repairs, "repair", "repairs", "yellow"),
         (statistics.unknown, "unknown part", "unknown parts", "magenta"),
-        (statistics.errors, "message that does not fit", "messages that do not fit", "red"),
+        (statistics.errors, "invalid message", "invalid messages", "red"),
         (statistics.broken, "broken line", "broken lines", "red"),
     ):
         if occurrences.number:

@@ -130,7 +130,7 @@ class Conversation:
         """Add a hint if an object that is not a message holds one where the inspector does not look for it."""
         problem = message.problem
         if frame.jsonrpc is UNSET and problem is not None and problem.code != PARSE_ERROR and b"jsonrpc" in message.raw:
-            hint = "a message stands deeper inside; each has to be on a line of its own, or under a key of the guide"
+            hint = "a message is nested deeper inside; put each one on a line of its own, or under a key of the guide"
             message.problem = Problem(f"{problem.message} (hint: {hint})", problem.path, problem.code)
 
     def _call(self, message: LogMessage, frame: Frame) -> None:
@@ -230,8 +230,8 @@ class Conversation:
         method = message.method or ""
         known = schema(self.label).methods.get(method)
         if known is not None and message.sender is not None and message.sender in known.handled_by:
-            here = f"{cut(method)!r} is for the {message.sender} to handle, and yet was sent by it"
-            message.problem = Problem(f"{here} (are the marks those of the other side?)", "$.method", METHOD_NOT_FOUND)
+            here = f"{cut(method)!r} is handled by the {message.sender}, but was sent by it"
+            message.problem = Problem(f"{here} (are the labels those of the other side?)", "$.method", METHOD_NOT_FOUND)
         elif known is None:
             other = next((label for label in LABELS if method in schema(label).methods), None)
             hint = f" to {self.label} (--schema {other} knows it)" if other is not None else f" to {self.label}"

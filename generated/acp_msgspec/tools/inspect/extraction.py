@@ -195,7 +195,7 @@ def _first_value(data: bytes) -> ExtractedMessage:
     if _OTHER_NOTATION.search(data, start):
         raise NoMessage("An object as Python or JavaScript shows it, not JSON (hint: log the text that is sent)")
     if b'"jsonrpc"' not in data[start:] and not has_only_labels(before.decode("utf-8", "replace")):
-        raise NoMessage(_SEVERAL_LINES if _FRAGMENT.match(data) else "Text, and no message behind it")
+        raise NoMessage(_SEVERAL_LINES if _FRAGMENT.match(data) else "Text without a message after it")
     return _labelled(data, start, ExtractedMessage(data[start:]))
 
 

@@ -124,7 +124,7 @@ class PageView:
             f"<ul>{items}</ul></div>\n"
             f"{self._limits()}</header>\n<main>\n{chart(self._calls)}{self._filter(statistics)}"
             f'<section class="diagram">\n{self._actors()}{"".join(self._rows)}</section>\n'
-            '<p class="nothing" id="nothing" hidden>No message fits the filter.</p>\n'
+            '<p class="nothing" id="nothing" hidden>No message matches the filter.</p>\n'
             f"</main>\n{_LEGEND}<script>{script}</script>\n</body>\n</html>\n"
         )
 
@@ -167,8 +167,8 @@ class PageView:
 
 
 _LEGEND = (
-    "<footer><p>A full line is a request or a notification, a broken one a response. Messages unfold; pieces of one "
-    "text are put together. Colours of tool calls: "
+    "<footer><p>A solid line is a request or a notification, a dashed one a response. Messages unfold; chunks of one "
+    "text are joined. Colours of tool calls: "
     + " ".join(
         f'<span class="tag s-{s}">{s.replace("_", " ")}</span>'
         for s in ("pending", "permission", "in_progress", "completed", "failed")
@@ -199,7 +199,7 @@ def _target(out: str, source: str) -> Path:
         if path.is_dir():
             raise PageError(f"{out}: is a directory")
         if path.exists() and not path.is_file():
-            raise PageError(f"{out}: is no plain file")
+            raise PageError(f"{out}: is not a regular file")
         if not path.parent.is_dir():
             raise PageError(f"{out}: no such directory: {path.parent}")
         if not os.access(path.parent, os.W_OK):

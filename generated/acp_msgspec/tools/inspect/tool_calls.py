@@ -3,7 +3,6 @@
 from hashlib import sha256
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ...state._tool_call import ToolCallFields, merge, tool_call_of
@@ -53,9 +52,12 @@ class ToolCallTracker:
 
 
 def _bounded(call: ToolCallFields) -> ToolCallFields:
-    values = ((name, getattr(call, name)) for name in call.__struct_fields__)
-    cut = {name: text[:_MAX_LENGTH] for name, text in values if isinstance(text, str) and len(text) > _MAX_LENGTH}
-    return msgspec.structs.replace(call, **cut) if cut else call
+    """Cut the texts of a call, none of which has a limit of its own."""
+    for name in call.__struct_fields__:
+        text = getattr(call, name)
+        if text is not None and len(text) > _MAX_LENGTH:
+            setattr(call, name, text[:_MAX_LENGTH])
+    return call
 
 
 def _short(name: str) -> str:
