@@ -70,10 +70,10 @@ def _plain(raw: bytes, *, whole: bool) -> Any:
 
 
 def _find(value: Any, plain: Any, dropped: _Dropped) -> Findings | None:
-    kind = cast("type[object]", value.__class__)
-    find = _FINDERS.get(kind)
+    cls = cast("type[object]", value.__class__)
+    find = _FINDERS.get(cls)
     if find is None:
-        find = _FINDERS[kind] = _finder_of(kind)
+        find = _FINDERS[cls] = _finder_of(cls)
     return find(value, plain, dropped)
 
 
@@ -122,10 +122,10 @@ def _undeclared(plain: Any, keys: frozenset[str]) -> Findings | None:
     return [(_step(key), UndeclaredKey(key)) for key in plain if key not in keys]
 
 
-def _struct_finder(kind: type[Struct]) -> _Finder:
+def _struct_finder(cls: type[Struct]) -> _Finder:
     """Return the finder of a class: its declared keys, and its fields that may contain something unknown."""
-    fields = [f for f in msgspec.structs.fields(kind) if f.name != GUARD]
-    tag = kind.__struct_config__.tag_field
+    fields = [f for f in msgspec.structs.fields(cls) if f.name != GUARD]
+    tag = cls.__struct_config__.tag_field
     keys = frozenset((*(f.encode_name for f in fields), *([tag] if tag is not None else ())))
     return _field_finder(keys, [(f.name, f.encode_name) for f in fields if _may_hold(f.type)])
 
@@ -153,12 +153,12 @@ def _field_finder(keys: frozenset[str] | None, fields: list[tuple[str, str]]) ->
     return find
 
 
-def _catch_all_finder(kind: type[CatchAll]) -> _Finder:
+def _catch_all_finder(cls: type[CatchAll]) -> _Finder:
     """Return the finder of a class that keeps all keys."""
-    attributes, types = declared(kind), get_type_hints(kind, include_extras=True)
+    attributes, types = declared(cls), get_type_hints(cls, include_extras=True)
     fields = [(name, field.wire) for name, field in attributes.items() if name != "extra" and _may_hold(types[name])]
     inside = _field_finder(None, fields)
-    other_of = kind.__shape__.other_of
+    other_of = cls.__shape__.other_of
     tag = next((name for name, field in attributes.items() if field.wire == other_of), None)
 
     def find(value: Any, plain: Any, dropped: _Dropped) -> Findings | None:
@@ -171,14 +171,14 @@ def _catch_all_finder(kind: type[CatchAll]) -> _Finder:
     return find
 
 
-def _finder_of(kind: type) -> _Finder:
-    if issubclass(kind, UnknownVariant):
+def _finder_of(cls: type) -> _Finder:
+    if issubclass(cls, UnknownVariant):
         return _find_in_variant
-    if issubclass(kind, OpenStrEnum):
+    if issubclass(cls, OpenStrEnum):
         return _find_in_enum
-    if issubclass(kind, Struct) and hasattr(kind, "__struct_config__"):
-        return _struct_finder(kind)
-    return _catch_all_finder(kind) if issubclass(kind, CatchAll) else _find_nothing
+    if issubclass(cls, Struct) and hasattr(cls, "__struct_config__"):
+        return _struct_finder(cls)
+    return _catch_all_finder(cls) if issubclass(cls, CatchAll) else _find_nothing
 
 
 _FINDERS: dict[type, _Finder] = {list: _find_in_list, dict: _find_in_dict}
@@ -189,18 +189,20 @@ def _step(key: str) -> str:
     return f".{key}" if key.isidentifier() and len(key) <= 80 else f"[{cut(key)!r}]"
 
 
-def _may_hold(kind: Any) -> bool:
+def _may_hold(annotation: Any) -> bool:
     """Return whether a field of this type may contain something unknown. Free JSON cannot: it has no schema."""
-    if isinstance(kind, TypeVar):  # a result
+    if isinstance(annotation, TypeVar):  # a result
         return True
-    kind = unwrap(kind)
-    if kind is Any:
+    annotation = unwrap(annotation)
+    if annotation is Any:
         return False
-    parts: tuple[Any, ...] = get_args(kind)
+    parts: tuple[Any, ...] = get_args(annotation)
     if parts:
         return any(map(_may_hold, parts))
-    if not isinstance(kind, type):
+    if not isinstance(annotation, type):
         return False
-    if issubclass(kind, OpenInt32Enum) or (issubclass(kind, Enum) and not issubclass(kind, OpenStrEnum)):
+    if issubclass(annotation, OpenInt32Enum) or (
+        issubclass(annotation, Enum) and not issubclass(annotation, OpenStrEnum)
+    ):
         return False  # error codes are free
-    return kind not in _PLAIN
+    return annotation not in _PLAIN
