@@ -25,12 +25,10 @@ def apply_patch(current: S, patch: Struct, /) -> S:
     """
     if not _share_fields(type(current), type(patch)):
         raise TypeError(f"A {type(patch).__name__} has no field that a {type(current).__name__} has")
-    targets = {f.name: f for f in _fields(type(current))}
     changes: dict[str, Any] = {}
-    for field in _fields(type(patch)):
-        target = targets.get(field.name)
+    for field, target in _shared(type(current), type(patch)):
         value = getattr(patch, field.name)
-        if target is None or value is UNSET:
+        if value is UNSET:
             continue
         three_states = field.default is UNSET
         if not three_states and not field.required and value == _default(field):
@@ -49,6 +47,15 @@ def _share_fields(current: type[Struct], patch: type[Struct]) -> bool:
 @cache
 def _fields(kind: type[Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
     return msgspec.structs.fields(kind)
+
+
+@cache
+def _shared(
+    current: type[Struct], patch: type[Struct]
+) -> list[tuple[msgspec.structs.FieldInfo, msgspec.structs.FieldInfo]]:
+    """Pair the fields of a patch with those of the same name in the class that it changes."""
+    targets = {field.name: field for field in _fields(current)}
+    return [(field, targets[field.name]) for field in _fields(patch) if field.name in targets]
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

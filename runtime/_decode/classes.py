@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from enum import Enum
-from types import UnionType
-from typing import Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Raw, Struct, UnsetType
@@ -11,6 +10,7 @@ from msgspec import Raw, Struct, UnsetType
 from .._types.hooks import Absent
 from .._types.numbers import UInt64
 from .._types.unions import spec_of
+from .._types.unwrap import union_members, unwrap
 from .._types.variants import CatchAll, UnknownVariant, enc_hook
 from .hook import engine
 
@@ -89,15 +89,14 @@ def _accepted(kind: Any) -> frozenset[Any]:
     if spec is not None:
         kinds = [k for group in (*spec.tagged.values(), spec.catch_alls, spec.fallbacks) for k in group]
         return _joined(kinds) | ({UnknownVariant} if spec.closed else set())
-    if isinstance(kind, NewType):
-        return accepts(kind.__supertype__)
-    origin, args = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return accepts(args[0])
-    if origin in (Union, UnionType):
-        return _joined(args)
+    inner = unwrap(kind)
+    if inner is not kind:
+        return accepts(inner)
+    if members := union_members(kind):
+        return _joined(members)
+    origin = get_origin(kind)
     if origin is Literal:
-        return frozenset(map(type, args))
+        return frozenset(map(type, get_args(kind)))
     return _accepted_class(origin or kind)
 
 

@@ -1,8 +1,7 @@
 """Compiles types to readers: each type once, at its first use."""
 
 from enum import Enum
-from types import UnionType
-from typing import Annotated, Any, Literal, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NewType, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, UnsetType
@@ -12,6 +11,7 @@ from .._types.leniency import Leniency, SenderConstraint
 from .._types.numbers import UINT64_MAX, UInt64
 from .._types.structs import GUARD
 from .._types.unions import NativePart, spec_of
+from .._types.unwrap import union_members, unwrap
 from .._types.variants import CatchAll, declared
 from .context import TypeReader
 from .objects import CatchAllReader, ChoiceReader, FieldReader, ObjectReader, StructReader, UnionReader
@@ -75,8 +75,8 @@ def _compile(kind: Any) -> TypeReader:
         return ObjectReader(kind, _struct_fields)
     if origin is Literal:
         return LiteralReader(args)
-    if origin in (Union, UnionType):
-        options = [a for a in args if a is not UnsetType]
+    if members := union_members(kind):
+        options = [a for a in members if a is not UnsetType]
         return ChoiceReader(tuple(reader_of(a) for a in options), " | ".join(_name(a) for a in options))
     raise TypeError(f"{kind!r} is not a type that this package decodes")
 
@@ -146,13 +146,12 @@ def _field(name: str, wire: str, kind: Any, required: bool, make: Any) -> FieldR
 
 def _fallback_of(kind: Any) -> Any:
     """Return the factory of the value that a repaired required field gets: an empty list or map, or null if allowed."""
-    while get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
+    kind = unwrap(kind)
     if isinstance(kind, NativePart):
         kind = kind.__args__[0]  # a list, if it is something that can be empty
-    origin = get_origin(kind)
-    if origin in (Union, UnionType) and type(None) in get_args(kind):
+    if type(None) in union_members(kind):
         return _constant(None)
+    origin = get_origin(kind)
     return origin if origin in (list, dict) else None
 
 
@@ -165,17 +164,14 @@ def _name(kind: Any) -> str:
     spec = spec_of(kind)
     if spec is not None:
         return "object" if spec.tag_field is not None else " | ".join(dict.fromkeys(map(_name, spec.fallbacks)))
-    while get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
+    kind = unwrap(kind)
     if kind is type(None):
         return "null"
     origin: Any = get_origin(kind) or kind
     if origin in (list, dict):
         return "array" if origin is list else "object"
-    if origin in (Union, UnionType):
-        return " | ".join(dict.fromkeys(map(_name, get_args(kind))))
-    if isinstance(kind, NewType):
-        return _name(kind.__supertype__)
+    if members := union_members(kind):
+        return " | ".join(dict.fromkeys(map(_name, members)))
     if kind is UInt64 or not isinstance(kind, type):
         return "int" if kind is UInt64 else "str" if origin is Literal else "value"
     cls = cast("type[Any]", kind)

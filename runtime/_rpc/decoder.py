@@ -19,14 +19,13 @@ from .._types.numbers import Int64
 from .batch import REFUSALS, messages_of
 from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .errors import MessageError
-from .frame import Frame, NeverSent, frame_by_parts, is_anonymous
+from .frame import Frame, NeverSent, decode_frame, frame_by_parts, is_anonymous
 from .salvage import Head, heads_of
 from .schema import MessageSchema, checked, field_type
 
 M = TypeVar("M")
 MethodOf = Callable[[Any], str | None]
 
-_FRAME = msgspec.json.Decoder(Frame)
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
 
@@ -183,7 +182,7 @@ class MessageDecoder(Struct, Generic[M]):
 
     def _frame(self, buf: Any) -> Frame:
         try:
-            return _FRAME.decode(buf)
+            return decode_frame(buf)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
             if not isinstance(why, ValidationError):
                 self._malformed(why, buf)

@@ -1,5 +1,6 @@
 """Frames: the JSON-RPC members of a message, whatever its method."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -47,7 +48,8 @@ class _Parts(Struct):
     error: Raw | UnsetType = UNSET
 
 
-_FRAME = msgspec.json.Decoder(Frame)
+decode_frame: Callable[[Any], Frame] = msgspec.json.Decoder(Frame).decode
+"""Read the frame of a message. Raises what a msgspec decoder raises."""
 _PARTS = msgspec.json.Decoder(_Parts)
 _PLAIN = msgspec.json.Decoder()
 
@@ -55,7 +57,7 @@ _PLAIN = msgspec.json.Decoder()
 def frame_of(data: bytes) -> Frame | None:
     """Read the frame of an invalid message; None if it has none."""
     try:
-        return _FRAME.decode(data.removeprefix(BOM))
+        return decode_frame(data.removeprefix(BOM))
     except (DecodeError, RecursionError):
         return None
 

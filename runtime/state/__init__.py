@@ -1,11 +1,10 @@
-"""What a user interface shows of a session: its state, kept up to date by what the agent sends, and ways to pass it on.
+"""The state of a session for user interfaces, kept up to date by what the agent sends, and its exports.
 
-`SessionState` takes the updates of any schema, and gives immutable snapshots and events. Nothing here does input or
-output but to what it is handed.
+`SessionState` applies the updates of any schema, and returns immutable snapshots and events. Input and output happen
+only on the files and streams that are passed in.
 """
 
 from ._blocks import Block
-from ._carry import TextBlock, transcript_prompt
 from ._changes import (
     ActivityChanged,
     BadOutput,
@@ -31,9 +30,11 @@ from ._changes import (
     UnknownKept,
     UsageChanged,
 )
+from ._diff import unified_diff
 from ._replay import replay_runs, replay_states
 from ._session import Listener, SessionState, Update
 from ._transcript import BrokenLine, Recorded, Sender, TranscriptWriter, replay
+from ._transcript_prompt import TextBlock, transcript_prompt
 from ._views import (
     CompactionView,
     Entry,
@@ -104,4 +105,5 @@ __all__ = [
     "to_html",
     "to_markdown",
     "transcript_prompt",
+    "unified_diff",
 ]

@@ -1,4 +1,4 @@
-"""Content blocks of any schema: telling them apart, and joining streamed ones."""
+"""Content blocks of any schema: their tags and texts, and how streamed blocks are joined."""
 
 from collections.abc import Iterable
 from typing import Any, TypeAlias
@@ -9,22 +9,22 @@ from msgspec import Struct
 from .._types.variants import CatchAll, UnknownVariant
 
 Block: TypeAlias = Struct | CatchAll | UnknownVariant
-"""A content block as its schema has it: `match` it with the classes of that schema, such as `v1.TextContent`."""
+"""A content block of any schema; `match` it with the classes of that schema, such as `v1.TextContent`."""
 
 
 def tag_of(block: object) -> str:
-    """Give the `type` of a block or of a tool call's content; empty where it has none."""
+    """Return the `type` of a content block or of a tool call's content; empty if it has none."""
     tag: object = block.tag if isinstance(block, UnknownVariant) else getattr(block, "type", "")
     return tag if isinstance(tag, str) else ""
 
 
 def known_tag_of(block: object) -> str:
-    """Give the `type` of a block that is of a class of its own; empty for any other."""
+    """Return the `type` of a block whose schema knows that type; empty for any other block."""
     return "" if isinstance(block, UnknownVariant | CatchAll) else tag_of(block)
 
 
 def text_of(block: object) -> str | None:
-    """Give the text of a text block, None for any other."""
+    """Return the text of a text block; None for any other block."""
     if known_tag_of(block) != "text":
         return None
     text: object = getattr(block, "text", None)
@@ -32,50 +32,50 @@ def text_of(block: object) -> str | None:
 
 
 class Blocks:
-    """Content that grows: what is added costs the same however much is there already."""
+    """Content that grows. The cost of appending does not depend on the size of the content."""
 
     __slots__ = ("_blocks", "_tail")
 
     def __init__(self, blocks: Iterable[Block] = ()) -> None:
-        """Start with whole blocks."""
+        """Start with these blocks."""
         self._blocks: list[Any] = list(blocks)
         self._tail: list[str] = []
-        """The texts of the last block, where it is made of several."""
+        """The texts of the last block, if it was joined from several."""
 
     def append(self, block: Block) -> None:
-        """Add a streamed block; text that follows text of the same kind becomes part of it."""
-        if self._blocks and _joins(self._blocks[-1], block):
+        """Append a streamed block. Text is joined to a text block before it that is equal but for its text."""
+        if self._blocks and _can_join(self._blocks[-1], block):
             if not self._tail:
                 self._tail.append(self._blocks[-1].text)
             self._tail.append(text_of(block) or "")
             return
-        self._settle()
+        self._join_tail()
         self._blocks.append(block)
 
     def replace(self, blocks: Iterable[Block]) -> None:
-        """Put whole blocks in the place of all that was there."""
+        """Replace all blocks."""
         self._blocks, self._tail = list(blocks), []
 
     def view(self) -> tuple[Block, ...]:
-        """Give what is there now."""
-        self._settle()
+        """Return the current blocks."""
+        self._join_tail()
         return tuple(self._blocks)
 
-    def _settle(self) -> None:
+    def _join_tail(self) -> None:
         if self._tail:
-            # The block that a snapshot may hold is not touched.
+            # A copy, since a snapshot may hold the block.
             self._blocks[-1] = msgspec.structs.replace(self._blocks[-1], text="".join(self._tail))
             self._tail = []
 
 
-def _joins(last: Any, block: Any) -> bool:
+def _can_join(last: Any, block: Any) -> bool:
     if type(last) is not type(block) or text_of(last) is None or not isinstance(last, Struct):
         return False
     return all(same(getattr(last, name), getattr(block, name)) for name in last.__struct_fields__ if name != "text")
 
 
 def same(a: object, b: object) -> bool:
-    """Compare values of a peer; what is nested too deeply to compare counts as different."""
+    """Compare values of a peer. Values nested too deeply to compare count as different."""
     try:
         return a is b or a == b
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Messages and thoughts, put together from chunks and from whole messages."""
+"""The messages and thoughts of a session, from chunks and from whole messages."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -33,40 +33,40 @@ class _Message:
 class Messages:
     """All messages of a session.
 
-    A message is known by role and id, as some agents give a thought and the answer after it one id. A chunk without an
-    id is part of the message that is open: the one spoken last, until another role speaks, a tool call or a summary
+    A role and an id identify a message, since some agents use one id for a thought and the answer after it. A chunk
+    without an id belongs to the open message: the latest one, until another role speaks, a tool call or a compaction
     begins, or a turn ends.
     """
 
     __slots__ = ("_by_id", "_echo", "_open", "_timeline", "_turns")
 
     def __init__(self, timeline: Timeline, turns: Turns) -> None:
-        """Put messages into `timeline`."""
+        """Start with no messages. New ones go into `timeline`."""
         self._timeline = timeline
         self._turns = turns
         self._by_id: dict[tuple[Role, str], _Message] = {}
         self._open: _Message | None = None
         self._echo: _Message | None = None
-        """The prompt of this client, until the agent has repeated it as a message."""
+        """The prompt of this client, until the agent repeats it as a message."""
 
     def close(self) -> None:
-        """Let nothing without an id be added to what was said so far."""
+        """Close the open message: the next chunk without an id begins a new one."""
         self._open = None
 
     def forget_prompt(self) -> None:
-        """Expect no repetition of the prompt any more."""
+        """Stop expecting that the agent repeats the prompt."""
         self._echo = None
 
     def prompt(self, blocks: Iterable[Block]) -> Iterator[Change]:
-        """Add what this client has sent."""
-        yield from self._turns.begin(asked=True)
+        """Add the prompt of this client."""
+        yield from self._turns.begin(prompted=True)
         message = self._add(Role.USER, None)
         message.blocks.replace(blocks)
         self._open = self._echo = message
         yield _replaced(message, started=True)
 
     def chunk(self, role: Role, message_id: str | None, block: Block) -> Iterator[Change]:
-        """Add a chunk; one without any text says nothing."""
+        """Add a chunk. One with an empty text changes nothing."""
         if getattr(block, "text", None) == "" and text_of(block) == "":
             yield EmptyChunk(role=role, message_id=message_id)
             return
@@ -90,7 +90,7 @@ class Messages:
         )
 
     def whole(self, role: Role, message_id: str, content: Any, meta: Any) -> Iterator[Change]:
-        """Begin a message or change parts of it: UNSET leaves them, None clears them."""
+        """Begin a message or change its content and `meta`: UNSET leaves them, None clears them."""
         message = self._by_id.get((role, message_id))
         if message is None and role is Role.USER and self._echo is not None:
             message = self._repeated(self._echo, message_id)
@@ -124,7 +124,7 @@ class Messages:
         return message
 
     def _repeated(self, message: _Message, message_id: str | None) -> _Message:
-        """Take the prompt of this client for what the agent now reports under an id of its own."""
+        """Treat the prompt of this client as the message that the agent now sends with its own id."""
         self._echo = None
         message.message_id = message_id
         if message_id is not None:

@@ -1,7 +1,7 @@
-"""Transcripts: what went over the wire in both directions, one JSON object a line.
+"""Transcripts: the messages of both directions, one JSON object per line.
 
-A line is `{"ts": …, "dir": …, "message": …}`: when it was recorded, as in ISO 8601 with a time zone; who sent it,
-`client` or `agent`; and the JSON-RPC message as it was. What was no JSON is kept as a JSON string.
+A line is `{"ts": …, "dir": …, "message": …}`: the time in ISO 8601 with a time zone, the sender (`client` or `agent`),
+and the JSON-RPC message as it was. Invalid JSON is kept as a JSON string.
 """
 
 import os
@@ -21,28 +21,28 @@ _SYNTAX = msgspec.json.Decoder(Raw)
 
 
 class Sink(Protocol):
-    """Where lines go: a binary file, a socket's file, a buffer."""
+    """A destination of lines: a binary file, the file of a socket, a buffer."""
 
     def write(self, data: bytes, /) -> object:
-        """Take all of `data`."""
+        """Write all of `data`."""
         ...
 
     def flush(self) -> object:
-        """Pass it on."""
+        """Flush it."""
         ...
 
 
 class TranscriptWriter:
-    """Writes a transcript, one flushed line for each message.
+    """Writes a transcript, one flushed line per message.
 
-    `target` is a path, whose file is made or added to, or a binary stream, which stays open. A last line that was cut
-    off, as by a crash, is ended first. `clock` gives the time.
+    `target` is a path, whose file is created or appended to, or a binary stream, which stays open. If a crash has cut
+    off the last line of the file, it is ended first. `clock` returns the time.
 
-    Raises `OSError` where the file cannot be opened or written.
+    Raises `OSError` if the file cannot be opened or written.
     """
 
     def __init__(self, target: str | os.PathLike[str] | Sink, *, clock: Callable[[], datetime] | None = None) -> None:
-        """Open the file, if it is one."""
+        """Open the file if `target` is a path."""
         self._clock = clock or (lambda: datetime.now(UTC))
         self._file: BinaryIO | None = None
         if isinstance(target, str | os.PathLike):
@@ -52,34 +52,34 @@ class TranscriptWriter:
             self._sink = target
 
     def write(self, sender: Sender, message: object, /) -> None:
-        """Add a message: JSON as bytes or text, or an object that is yet to be encoded."""
+        """Append a message: JSON as bytes or text, or an object to encode."""
         line = _Line(ts=self._clock().isoformat(), dir=sender, message=_raw(message))
         self._sink.write(msgspec.json.encode(line) + b"\n")
         self._sink.flush()
 
     def hook(self, own: Sender, /) -> Callable[[Literal["in", "out"], bytes], None]:
-        """Make the `on_message` hook of a connection whose own end is a client or an agent."""
+        """Return an `on_message` hook for a connection; `own` is the role of its own end."""
         peer: Sender = "agent" if own == "client" else "client"
         return lambda direction, message: self.write(own if direction == "out" else peer, message)
 
     def close(self) -> None:
-        """Close the file, if it was opened here."""
+        """Close the file if `target` was a path."""
         if self._file is not None:
             self._file.close()
 
     def __enter__(self) -> Self:
-        """Use as a context manager."""
+        """Return itself."""
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file."""
         self.close()
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
-    """A message of a transcript: the number of its line from 1, when it was recorded, who sent it, and its JSON."""
+    """A message of a transcript: its line number from 1, the time, the sender, and its JSON."""
 
     number: int
     ts: str
@@ -88,16 +88,16 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
 
 class BrokenLine(Struct, frozen=True, kw_only=True):
-    """A line that cannot be read, or holds a message that cannot, and why. `number` counts lines from 1."""
+    """A line that cannot be read, or whose message cannot, and the reason. `number` counts lines from 1."""
 
     number: int
     problem: str
 
 
 def replay(source: str | os.PathLike[str] | Iterable[bytes | str], /) -> Iterator[Recorded | BrokenLine]:
-    """Read a transcript from a path or from its lines, in order; empty lines are left out.
+    """Read a transcript from a path or from its lines, in order. Empty lines are skipped.
 
-    Raises `OSError` where the file cannot be read; a bad line is told of, and the next one comes.
+    A line that cannot be read gives a `BrokenLine`, and reading continues. Raises `OSError` if the file cannot be read.
     """
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:
@@ -143,7 +143,7 @@ def _raw(message: object) -> Raw:
         _SYNTAX.decode(data)
     except (DecodeError, UnicodeError, RecursionError):
         return Raw(msgspec.json.encode(data.decode("utf-8", "backslashreplace")))
-    # A message may be spread over lines; the newlines of its texts are escaped.
+    # JSON may span lines; newlines within its strings are escaped.
     return Raw(data.replace(b"\n", b" ").replace(b"\r", b" "))
 
 
@@ -151,5 +151,5 @@ def _bytes(message: Any) -> bytes:
     if isinstance(message, str):
         return message.encode("utf-8", "backslashreplace")
     if isinstance(message, bytes | bytearray | memoryview | Raw):
-        return bytes(message)  # pyright: ignore[reportUnknownArgumentType] # a memoryview of whatever
+        return bytes(message)  # pyright: ignore[reportUnknownArgumentType] # a memoryview of any item type
     return msgspec.json.encode(message, enc_hook=enc_hook)

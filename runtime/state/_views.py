@@ -1,4 +1,4 @@
-"""What a snapshot shows: frozen values, free of the differences between the schemas."""
+"""The contents of a snapshot: frozen values, the same for all schemas."""
 
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -9,7 +9,7 @@ from ._blocks import Block, text_of
 
 
 class Role(StrEnum):
-    """Whose words a message holds."""
+    """The author of a message."""
 
     USER = "user"
     AGENT = "agent"
@@ -17,18 +17,18 @@ class Role(StrEnum):
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """Base of what stands in the timeline.
+    """Base of the entries of the timeline.
 
-    `turn` counts the user's messages from 1, and is 0 for what came before the first.
+    `turn` is the number of the turn, from 1, or 0 before the first turn.
     """
 
     turn: int
 
 
 class MessageView(View, frozen=True, kw_only=True):
-    """A message or a thought, with what has come of it so far.
+    """A message or a thought, as far as it has been received.
 
-    `message_id` is None where the agent does not track messages.
+    `message_id` is None if the agent does not identify messages.
     """
 
     role: Role
@@ -38,12 +38,12 @@ class MessageView(View, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Its text blocks, joined."""
+        """The text blocks, joined."""
         return "".join(text_of(block) or "" for block in self.blocks)
 
 
 class ToolCallView(View, frozen=True, kw_only=True):
-    """A tool call as it stands.
+    """The current state of a tool call.
 
     `kind` and `status` are values of the schema's enumerations. `content` and `locations` hold objects of the schema's
     classes, `raw_input` and `raw_output` any JSON.
@@ -62,7 +62,7 @@ class ToolCallView(View, frozen=True, kw_only=True):
 
 
 class CompactionView(View, frozen=True, kw_only=True):
-    """A summary that takes the place of older context."""
+    """A summary that replaces older context."""
 
     compaction_id: str
     status: str
@@ -72,14 +72,14 @@ class CompactionView(View, frozen=True, kw_only=True):
 
 
 class UnknownView(View, frozen=True, kw_only=True):
-    """An update that no release of the schemas here knows, whole, where it came."""
+    """An update that is unknown to all schemas here, kept whole and in its place."""
 
     tag: str
     update: Block
 
 
 Entry: TypeAlias = MessageView | ToolCallView | CompactionView | UnknownView
-"""What the timeline consists of."""
+"""An entry of the timeline."""
 
 
 class PlanItem(Struct, frozen=True, kw_only=True):
@@ -92,9 +92,9 @@ class PlanItem(Struct, frozen=True, kw_only=True):
 
 
 class PlanView(Struct, frozen=True, kw_only=True):
-    """A plan: steps, or a file, or Markdown, or what no release of the schemas here knows.
+    """A plan: steps, a file, Markdown, or a type of plan that is unknown to all schemas here.
 
-    `plan_id` is None for the one plan of agents that do not name theirs.
+    `plan_id` is None if the agent has one plan and no ids.
     """
 
     plan_id: str | None = None
@@ -105,9 +105,9 @@ class PlanView(Struct, frozen=True, kw_only=True):
 
 
 class TerminalView(Struct, frozen=True, kw_only=True):
-    """A terminal: of the agent's own, or of this client, which `SessionState.terminal_output` tells of.
+    """A terminal of the agent, or one of this client, which `SessionState.terminal_output` reports.
 
-    `output` is what it printed, as bytes; `truncated` says that the beginning of it was left out.
+    `output` holds the raw bytes; `truncated` means that their beginning was left out.
     """
 
     terminal_id: str
@@ -122,7 +122,7 @@ class TerminalView(Struct, frozen=True, kw_only=True):
 
 
 class UsageView(Struct, frozen=True, kw_only=True):
-    """How many tokens are in the context, how many fit, and what the session has cost so far."""
+    """Tokens in the context, the size of the context, and the cost of the session so far."""
 
     used: int
     size: int
@@ -131,9 +131,9 @@ class UsageView(Struct, frozen=True, kw_only=True):
 
 
 class TurnView(Struct, frozen=True, kw_only=True):
-    """A turn: a message of the user and what came after it.
+    """A turn: a message of the user and everything after it.
 
-    `stop_reason` is None while the turn runs, and where it ended without one. `usage` is the schema's object.
+    `stop_reason` is None while the turn runs, and if it ended without one. `usage` is the object of the schema.
     """
 
     number: int
@@ -143,16 +143,16 @@ class TurnView(Struct, frozen=True, kw_only=True):
 
     @property
     def refused(self) -> bool:
-        """Whether the agent leaves the turn out of all that follows."""
+        """Whether the agent refused the turn, and so dropped it from its context."""
         return self.stop_reason == "refusal"
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
     """A session at one moment.
 
-    It never changes, and shares what has not changed with earlier and later ones. The objects of the schemas in it are
-    those that the agent sent: treat them as frozen, too. `activity` is `running`, `idle`, `requires_action` or a word
-    of a later release, and None before any is known. `mode` is the id of one of `modes`; `commands`, `modes` and
+    A snapshot never changes, and shares unchanged parts with earlier and later ones. Its schema objects are those that
+    the agent sent: treat them as frozen, too. `activity` is `running`, `idle`, `requires_action` or a value of a later
+    release, and None before any is known. `mode` is the id of one of `modes`; `commands`, `modes` and
     `config_options` hold objects of the schema's classes.
     """
 
@@ -178,19 +178,19 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     @property
     def tool_calls(self) -> tuple[ToolCallView, ...]:
-        """The tool calls, in the order in which they were first heard of."""
+        """The tool calls, in the order in which they began."""
         return tuple(entry for entry in self.timeline if isinstance(entry, ToolCallView))
 
     @property
     def conversation(self) -> tuple[Entry, ...]:
-        """What the agent goes on from: the timeline without the turns that it refused."""
+        """The conversation in the context of the agent: the timeline without refused turns."""
         refused = {turn.number for turn in self.turns if turn.refused}
         return tuple(entry for entry in self.timeline if entry.turn not in refused)
 
     def is_dropped(self, entry: Entry) -> bool:
-        """Say whether an entry is part of a turn that the agent refused, and so is no longer known to it."""
+        """Return whether an entry belongs to a refused turn, which the agent no longer has in its context."""
         return 0 < entry.turn <= len(self.turns) and self.turns[entry.turn - 1].refused
 
     def terminal(self, terminal_id: str) -> TerminalView | None:
-        """Find a terminal."""
+        """Return the terminal with this id; None if there is none."""
         return next((t for t in self.terminals if t.terminal_id == terminal_id), None)

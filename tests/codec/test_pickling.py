@@ -95,7 +95,7 @@ EXAMPLES: list[BaseException] = [
     importlib.import_module("acp_msgspec._decode.paths").Mismatch("m", ("a", 0)),
     importlib.import_module("acp_msgspec.tools.vendor").VendorError("m", ["a", "b"]),
     importlib.import_module("acp_msgspec.tools.inspect.page").PageError("m"),
-    importlib.import_module("acp_msgspec.tools.inspect.entries").NoEntry("m"),
+    importlib.import_module("acp_msgspec.tools.inspect.extraction").NoMessage("m"),
     importlib.import_module("acp_msgspec.tools.inspect.command").InspectError("m"),
     importlib.import_module("acp_msgspec.aio._services.errors").FileRefused("m"),
     importlib.import_module("acp_msgspec.aio._engine.requests").ResultMismatch("m"),

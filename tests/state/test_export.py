@@ -1,8 +1,6 @@
 """Sessions as Markdown and HTML: all there, and nothing in it can act."""
 
-import difflib
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -288,48 +286,6 @@ def test_diffs(case: str) -> None:
     state.apply(v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="x", content=[diff]))
     text = to_markdown(state.snapshot)
     assert f"```diff\n{wanted}```" in text if wanted else "f: unchanged" in text
-
-
-def _diff_lines(old: list[str], new: list[str]) -> list[str]:
-    state = SessionState()
-    diff = v1.Diff(path="f", old_text="".join(old), new_text="".join(new))
-    state.apply(v1.ToolCall(tool_call_id=v1.ToolCallId("t"), title="x", content=[diff]))
-    return to_markdown(state.snapshot).partition("```diff\n")[2].split("\n")
-
-
-@examples(200)
-@given(*[st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=12)] * 2)
-def test_diffs_are_those_of_difflib(old: list[str], new: list[str]) -> None:
-    wanted = "".join(difflib.unified_diff(old, new, "f", "f"))
-    lines = "\n".join(_diff_lines(old, new))
-    assert lines == (f"{wanted}```\n" if wanted else "")
-
-
-def test_a_long_file_with_many_changes_is_compared() -> None:
-    old = [f"{n}\n" if n % 3 else "\n" for n in range(20_000)]
-    new = [f"{line[:-1]}!\n" if n % 1_000 == 1 else line for n, line in enumerate(old)]
-    assert sum(line.startswith(("+", "-")) for line in _diff_lines(old, new)) == 2 + 2 * 20
-
-
-def test_a_diff_that_takes_too_long_to_compare() -> None:
-    # Each line is there often, but never twice in the same company: the longest match is short wherever it is sought.
-    old = ["start\n"] * 9 + [f"{n * n % 151}\n" for n in range(3_000)] + ["end\n"] * 9
-    new = ["start\n"] * 9 + [f"{n * n * n % 151}\n" for n in range(3_000)] + ["end\n"] * 9
-    before = time.process_time()
-    lines = _diff_lines(old, new)
-    assert time.process_time() - before < 1
-    assert lines[2] == "@@ -9,3004 +9,3004 @@"
-    assert lines[6:9] == ["-4", "-9", "-16"]
-    assert lines[-5:] == [" end", " end", " end", "```", ""]
-
-
-def test_a_diff_in_which_all_is_replaced() -> None:
-    old = ["start\n"] * 9 + [f"{n}\n" for n in range(3000)] + ["end\n"] * 9
-    new = ["start\n"] * 9 + [f"{n}!\n" for n in range(3000)] + ["end\n"] * 9
-    lines = _diff_lines(old, new)
-    assert lines[:7] == ["--- f", "+++ f", "@@ -7,3006 +7,3006 @@", " start", " start", " start", "-0"]
-    assert lines[3005:3007] == ["-2999", "+0!"]
-    assert lines[6005:6010] == ["+2999!", " end", " end", " end", "```"]
 
 
 def test_diffs_of_version_2() -> None:

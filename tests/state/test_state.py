@@ -361,7 +361,7 @@ def test_params_and_what_is_no_update() -> None:
     with pytest.raises(ValueError, match="session 's2'"):
         state.apply(v1.SessionNotification(session_id=v1.SessionId("s2"), update=chunk))
     for wrong in (text_block("a"), v1.NewSessionResponse(session_id=v1.SessionId("s"))):
-        with pytest.raises(TypeError, match="is no session update"):
+        with pytest.raises(TypeError, match="is not a session update"):
             state.apply(wrong)
 
 

@@ -17,12 +17,13 @@ from tests.docs import support as docs_support
 from tests.support import CASES, ROOT
 
 CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
-ENTRIES: Any = importlib.import_module("acp_msgspec.tools.inspect.entries")
+EXTRACTION: Any = importlib.import_module("acp_msgspec.tools.inspect.extraction")
 LINES: Any = importlib.import_module("acp_msgspec.tools.inspect.lines")
+DIRECTION: Any = importlib.import_module("acp_msgspec.tools.inspect.direction")
 DIFFS: Any = importlib.import_module("acp_msgspec.tools.inspect.diffs")
-MACHINE: Any = importlib.import_module("acp_msgspec.tools.inspect.machine")
+JSON_VIEW: Any = importlib.import_module("acp_msgspec.tools.inspect.json_view")
 SUMMARIES: Any = importlib.import_module("acp_msgspec.tools.inspect.summaries")
-TALLY: Any = importlib.import_module("acp_msgspec.tools.inspect.tally")
+STATISTICS: Any = importlib.import_module("acp_msgspec.tools.inspect.statistics")
 CONVERSATION = CASES / "inspect" / "conversation.log"
 COMMAND = [sys.executable, "-m", "acp_msgspec", "inspect"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "generated"), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -17,11 +17,11 @@ from tests.support import ROOT, golden
 from tests.tools.inspect_lines import CANCEL, LIST, NONE
 from tests.tools.inspect_support import (
     CONVERSATION,
-    ENTRIES,
+    DIRECTION,
+    JSON_VIEW,
     LINES,
-    MACHINE,
+    STATISTICS,
     SUMMARIES,
-    TALLY,
     Inspect,
     chunk,
     message,
@@ -304,11 +304,11 @@ def test_json_fields(inspect: Inspect) -> None:
     }
     assert [m["line"] for m in run.messages] == list(range(1, 52))
     assert {tuple(m) for m in run.messages} == {tuple(run.messages[1])}
-    assert set(run.summary) == {"fine", *TALLY.Totals.__struct_fields__}
+    assert set(run.summary) == {"fine", *STATISTICS.Statistics.__struct_fields__}
     assert (run.summary["sessions"], run.summary["seconds"]) == (1, 24.0)
     # The module's docstring documents every key.
     for key in (*run.messages[0], "text"):
-        assert re.search(rf"\b{key}\b", MACHINE.__doc__), key
+        assert re.search(rf"\b{key}\b", JSON_VIEW.__doc__), key
 
 
 def test_text_of_a_conversation(inspect: Inspect) -> None:
@@ -356,7 +356,7 @@ def test_the_documentation(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
     assert len(rows) == 3
     for row in rows:
         for mark in re.findall(r"`([^`]+)`", row):
-            assert ENTRIES.direction(mark) != NONE, mark
+            assert DIRECTION.direction(mark) != NONE, mark
     options = set(re.findall(r"--([a-z]+)", page.partition("| option | does |")[2].partition("\n\n")[0]))
     assert options == {"errors", "only", "exclude", "last", "follow", "html", "limit", "json", "color"}
     assert all(f"--{option}" in inspect("--help").out for option in options)

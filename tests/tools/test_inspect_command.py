@@ -198,7 +198,7 @@ def test_follow(tmp_path: Path) -> None:
         ended = follower.end()
     assert (ended.status, ended.err) == (1 if "broken" in ended.out else 0, "")
     assert "(1.0 s) end_turn" in ended.out
-    assert ended.out.count("# the file was made shorter\n") == ended.out.count("# the file was replaced\n") == 1
+    assert ended.out.count("# the file was truncated\n") == ended.out.count("# the file was replaced\n") == 1
     assert re.search(r"^\n\d messages in [56] lines", ended.out[ended.out.rindex("\n\n") + 1 :])
     assert "2 requests without an answer: line 1 session/prompt, line 1 session/prompt\n" in ended.out
 
@@ -281,12 +281,12 @@ def test_memory_is_bounded(form: str, tmp_path: Path) -> None:
 
 
 def test_given_up_requests_are_told(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_msgspec.tools.inspect.pending.MOST", 3)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.pending.MAX_PENDING", 3)
     lines = [message(id=i, method="session/list", params={}) for i in range(5)]
     done = inspect.text(*lines, *(message(id=i, result={"sessions": []}) for i in range(5)))
     assert "2 requests without an answer: line 1 session/list, line 2 session/list\n" in done.out
     assert "2 requests given up, since too many waited at once\n" in done.out
-    assert "2 responses to no request seen: lines 6, 7\n" in done.out
+    assert "2 responses without a request: lines 6, 7\n" in done.out
 
 
 def test_many_places_are_cut(inspect: Inspect) -> None:
@@ -307,7 +307,7 @@ def test_many_places_are_cut(inspect: Inspect) -> None:
         ("{log} --html {log}", "error: {log}: is the log itself\n"),
         ("{log} --html {folder}/link", "error: {folder}/link: is the log itself\n"),
         ("{log} --html -", "error: -: a page goes into a file\n"),
-        ("{log} --html /dev/null", "error: /dev/null: is no plain file\n"),
+        ("{log} --html /dev/null", "error: /dev/null: is not a regular file\n"),
         ("{log} --html {folder}/" + "x" * 300, "error: {folder}/" + "x" * 300 + ": file name too long\n"),
     ],
 )
@@ -472,7 +472,7 @@ def test_a_vendored_copy(tmp_path: Path) -> None:
     for options in ([], ["--json"], ["--html", str(page)]):
         done = subprocess.run([*command, *options], env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (1, "")
-    assert "read as v1 (protocol version 1 was settled)" in done.stdout
+    assert "read as v1 (negotiated protocol version 1)" in done.stdout
     assert "read as v1" in page.read_text(encoding="utf-8")
     refused = subprocess.run([*command, "--schema", "v2"], env=environment, capture_output=True, check=False)
     assert refused.returncode == 2

@@ -273,16 +273,38 @@ def _told(diff: Any) -> list[str]:
 
 def test_diffs() -> None:
     old = "".join(f"{n}\n" for n in range(1, 31))
-    diff = DIFFS.compared("/a", old, old.replace("\n15\n", "\n15\nnew\n").replace("\n29\n", "\n"))
+    diff = DIFFS.file_diff("/a", old, old.replace("\n15\n", "\n15\nnew\n").replace("\n29\n", "\n"))
     assert _told(diff) == [
         *("@@@ -13,6 +13,7 @@", " 13", " 14", " 15", "+new", " 16", " 17", " 18"),
         *("@@@ -26,5 +27,4 @@", " 26", " 27", " 28", "-29", " 30"),
     ]
     assert (diff.added, diff.removed, diff.left_out) == (1, 1, 0)
-    assert _told(DIFFS.compared("/a", "", "x\ny\n")) == ["@@@ -0,0 +1,2 @@", "+x", "+y"]
-    assert _told(DIFFS.compared("/a", "x\n", "x\n")) == []
-    big = DIFFS.compared("/a", "a\n" * 3000, "b\n" * 3000)
+    assert _told(DIFFS.file_diff("/a", "", "x\ny\n")) == ["@@@ -0,0 +1,2 @@", "+x", "+y"]
+    assert _told(DIFFS.file_diff("/a", "x\n", "x\n")) == []
+    big = DIFFS.file_diff("/a", "a\n" * 3000, "b\n" * 3000)
     assert (big.added, big.removed, len(big.lines), big.left_out) == (3000, 3000, 400, 5601)
+
+
+def test_diffs_of_single_lines() -> None:
+    assert _told(DIFFS.file_diff("/a", "x\n", "y")) == ["@@@ -1 +1 @@", "-x", "+y"]
+    assert _told(DIFFS.file_diff("/a", "-- x\n", "++ x\n")) == ["@@@ -1 +1 @@", "--- x", "+++ x"]
+
+
+def test_patches_with_lines_like_headers() -> None:
+    lines = [
+        "--- a",
+        "+++ a",
+        "@@ -1,2 +1,2 @@ f()",
+        "--- x",
+        " y",
+        "+++ z",
+        "--- b",
+        "+++ b",
+        "@@ -9 +9,0 @@",
+        "-gone",
+    ]
+    types = [kind for kind, _ in DIFFS._parsed("\n".join(lines))]
+    assert "".join(types) == "@@@- +@@@-"
 
 
 def test_patches_of_version_2(inspect: Inspect) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.inspect_lines import AGENT, CANCEL, CLIENT, IN, LIST, NONE, OUT
 from tests.tools.inspect_support import (
-    ENTRIES,
+    EXTRACTION,
     Inspect,
     message,
     prompt,
@@ -26,7 +26,7 @@ MARKS = {
 
 
 def _read(line: str) -> Any:
-    return ENTRIES.read_entry(line.encode())
+    return EXTRACTION.extract_message(line.encode())
 
 
 @pytest.mark.parametrize(("mark", "way"), [(mark, way) for way, marks in MARKS.items() for mark in marks.split()])

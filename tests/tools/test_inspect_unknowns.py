@@ -148,7 +148,7 @@ def test_undeclared_keys_are_summed_up_by_key(inspect: Inspect, monkeypatch: pyt
     assert run.status == 0
     text = "  3 undeclared keys: often 22 (lines 1, 2, 3, …), bad\\x1b\\u202e 1 (line 23), once 1 (line 2)"
     assert inspect.text(*lines).out.endswith(f"\n{text}\n")
-    monkeypatch.setattr("acp_msgspec.tools.inspect.tally._MOST_KEYS", 3)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.statistics._MAX_KEYS", 3)
     many = inspect.json(*(line(f"k{n:02}") for n in range(30)))
     assert [(found["key"], found["number"]) for found in many.summary["undeclared"]] == [
         *(("(others)", 27), ("k00", 1), ("k01", 1), ("k02", 1))
@@ -214,7 +214,7 @@ def test_titles_are_known_from_earlier(inspect: Inspect) -> None:
 
 
 def test_few_titles_are_remembered(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_msgspec.tools.inspect.titles.MOST", 2)
+    monkeypatch.setattr("acp_msgspec.tools.inspect.tool_calls.MAX_CALLS", 2)
     calls = [tool_call(name, title=f"Title {name}") for name in "abc"]
     ends = [update(sessionUpdate="tool_call_update", toolCallId=name) for name in "abc"]
     run = inspect.json(*calls, *ends)

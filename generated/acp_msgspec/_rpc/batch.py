@@ -1,5 +1,6 @@
 """Batches: an array of messages, of which a bounded number is read."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,8 @@ REFUSALS = 100
 """Refusals without an id per batch; one more counts the others."""
 
 _BLANK = b" \t\r\n"
-_ALL = msgspec.json.Decoder(list[Raw])
+decode_batch: Callable[[Any], list[Raw]] = msgspec.json.Decoder(list[Raw]).decode
+"""Split a batch of any length. Raises what a msgspec decoder raises; `messages_of` is for input with a limit."""
 
 
 @cache
@@ -44,7 +46,7 @@ def messages_of(buf: Any) -> tuple[list[Raw], int | None]:
 def _split(buf: Any) -> tuple[list[Raw], int | None]:
     # Messages are separated by commas, so fewer commas than the limit mean fewer messages.
     if (buf.count(",") if isinstance(buf, str) else bytes(buf).count(b",")) < BATCH_LIMIT:
-        return _ALL.decode(buf), None
+        return decode_batch(buf), None
     parts: list[Any] = [p for p in msgspec.structs.astuple(_first_messages().decode(buf)) if p is not UNSET]
     if len(parts) <= BATCH_LIMIT:
         return parts, None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar, 
 from msgspec import Struct, field
 
 from .hooks import StandIn
+from .unwrap import union_members
 from .variants import CatchAll, UnknownVariant
 
 K = TypeVar("K")
@@ -179,7 +180,7 @@ def _shown(kind: Any) -> str:
 
 
 def _members(part: Any) -> tuple[Any, ...]:
-    return get_args(part) if get_origin(part) is Union or type(part).__name__ == "UnionType" else (part,)
+    return union_members(part) or (part,)
 
 
 def _tag_of(kind: Any) -> tuple[str | None, Any]:

@@ -1,7 +1,7 @@
-"""What an update did: events for whoever redraws a part of a window.
+"""What an update changed: events for code that redraws a part of a window.
 
-`index` is a place in `Snapshot.timeline`. Events name what changed and do not hold it: take a snapshot when it is time
-to draw.
+`index` is an index into `Snapshot.timeline`. Events name what changed without its new value: take a snapshot when it is
+time to draw.
 """
 
 from typing import Literal, TypeAlias
@@ -25,14 +25,14 @@ class MessageAppended(Struct, frozen=True, kw_only=True):
 
 
 class EmptyChunk(Struct, frozen=True, kw_only=True):
-    """A chunk of a message held no text; it was left out, and no message was begun by it."""
+    """A chunk with an empty text was ignored; it did not begin a message."""
 
     role: Role
     message_id: str | None
 
 
 class MessageReplaced(Struct, frozen=True, kw_only=True):
-    """A message has another content, id or metadata as a whole, or began whole."""
+    """The content, the id or the `meta` of a message was replaced, or a whole message was added."""
 
     index: int
     role: Role
@@ -43,8 +43,7 @@ class MessageReplaced(Struct, frozen=True, kw_only=True):
 class ToolCallChanged(Struct, frozen=True, kw_only=True):
     """A tool call began or changed.
 
-    `before` is the status that it had, None for one that began; `fields` are the attributes of `ToolCallView` that
-    were set.
+    `before` is its earlier status, None if it began; `fields` are the attributes of `ToolCallView` that were set.
     """
 
     index: int
@@ -55,7 +54,7 @@ class ToolCallChanged(Struct, frozen=True, kw_only=True):
 
 
 class CompactionChanged(Struct, frozen=True, kw_only=True):
-    """The context is being, or was, summed up; `before` is None for the first report."""
+    """A compaction of the context began or changed; `before` is None if it began."""
 
     index: int
     compaction_id: str
@@ -64,7 +63,7 @@ class CompactionChanged(Struct, frozen=True, kw_only=True):
 
 
 class IllegalMove(Struct, frozen=True, kw_only=True):
-    """Something moved to a status that should not follow the one before; the move was made all the same."""
+    """A status changed to one that should not follow it. The change was applied nevertheless."""
 
     what: What
     id: str
@@ -73,7 +72,7 @@ class IllegalMove(Struct, frozen=True, kw_only=True):
 
 
 class Unannounced(Struct, frozen=True, kw_only=True):
-    """An update was about something that had not been announced; it was begun with what the update says."""
+    """An update was about something that had not been announced. The update began it."""
 
     what: What
     id: str
@@ -86,61 +85,61 @@ class TerminalChanged(Struct, frozen=True, kw_only=True):
 
 
 class BadOutput(Struct, frozen=True, kw_only=True):
-    """Output of a terminal was no Base64, and was left out."""
+    """Output of a terminal was not valid Base64, and was ignored."""
 
     terminal_id: str
     problem: str
 
 
 class PlanReplaced(Struct, frozen=True, kw_only=True):
-    """A plan is there whole, for the first time or anew."""
+    """A plan was added or replaced."""
 
     plan_id: str | None
 
 
 class PlanRemoved(Struct, frozen=True, kw_only=True):
-    """A plan is gone; `existed` is false where there was none of that id."""
+    """A plan was removed; `existed` is False if there was none with that id."""
 
     plan_id: str
     existed: bool
 
 
 class CommandsChanged(Struct, frozen=True, kw_only=True):
-    """The user can call other commands."""
+    """The available commands changed."""
 
 
 class ModeChanged(Struct, frozen=True, kw_only=True):
-    """The session is in another mode, or there are others to choose from."""
+    """The mode of the session changed, or the list of modes."""
 
     mode: str | None
 
 
 class ConfigChanged(Struct, frozen=True, kw_only=True):
-    """The options of the session are others, or have other values."""
+    """The configuration options of the session, or their values, changed."""
 
 
 class UsageChanged(Struct, frozen=True, kw_only=True):
-    """More or fewer tokens are in the context, or more was paid."""
+    """The token usage or the cost changed."""
 
 
 class TitleChanged(Struct, frozen=True, kw_only=True):
-    """The session is called otherwise; None means that it has no title."""
+    """The title of the session changed; None means that it has none."""
 
     title: str | None
 
 
 class InfoChanged(Struct, frozen=True, kw_only=True):
-    """The time of the last activity or the metadata of the session changed."""
+    """The time of the last activity or the `meta` of the session changed."""
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):
-    """The user began a turn."""
+    """A turn began."""
 
     number: int
 
 
 class TurnEnded(Struct, frozen=True, kw_only=True):
-    """A turn is over. What belongs to it is no longer known to the agent if it was `refused`."""
+    """A turn ended. If it was `refused`, the agent no longer has its entries in its context."""
 
     number: int
     stop_reason: str | None
@@ -148,13 +147,13 @@ class TurnEnded(Struct, frozen=True, kw_only=True):
 
 
 class ActivityChanged(Struct, frozen=True, kw_only=True):
-    """The agent began to work, waits for the user, or has become idle."""
+    """The agent began to work, waits for the user, or became idle."""
 
     activity: str
 
 
 class NoticeGiven(Struct, frozen=True, kw_only=True):
-    """The agent has something to tell the user at this moment; it is no part of the session, and is not kept."""
+    """The agent has a notice for the user. It is not part of the session, and not kept."""
 
     severity: str
     title: str
@@ -162,7 +161,7 @@ class NoticeGiven(Struct, frozen=True, kw_only=True):
 
 
 class UnknownKept(Struct, frozen=True, kw_only=True):
-    """An update that no release of the schemas here knows was put into the timeline."""
+    """An update that is unknown to all schemas here was added to the timeline."""
 
     index: int
     tag: str
@@ -192,4 +191,4 @@ Change: TypeAlias = (
     | NoticeGiven
     | UnknownKept
 )
-"""Every kind of event."""
+"""Any event."""

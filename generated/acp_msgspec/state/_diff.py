@@ -1,4 +1,4 @@
-"""Unified diffs of what tool calls change."""
+"""Unified diffs of files, in time linear in the number of their lines."""
 
 import re
 from collections import Counter
@@ -9,50 +9,40 @@ from typing import Any, TypeAlias
 
 from .._types.printable import printable
 
-_CONTEXT = 3
-_STEPS = 64
-"""How many comparisons each line may cost; beyond, all old lines are shown as gone and all new ones as added."""
+_CONTEXT = 3  # lines
+_MAX_STEPS = 64
+"""The greatest number of comparisons per line, on average. A diff that needs more replaces all lines."""
 _LINES = re.compile(r"[^\n]*+\n|[^\n]++")
-_Step: TypeAlias = tuple[str, int, int, int, int]
+_Opcode: TypeAlias = tuple[str, int, int, int, int]
+"""A step of `difflib`: its tag, and the ranges of old and of new lines."""
 
 
-def unified(path: str, old: str | None, new: str) -> str:
-    """Make the unified diff of a file; `old` is None for a new one. It is empty where nothing differs.
+def unified_diff(path: str, old: str | None, new: str) -> str:
+    r"""Compare two versions of a file and return a unified diff, as `diff -u` writes it; empty if nothing differs.
 
-    It takes time in proportion to the number of lines, whatever they are.
+    `old` is None for a new file. Lines end with `\n` alone. Control characters and directional marks are escaped in
+    `path`, and stay as they are in the lines.
+
+    The time is linear in the number of lines. If the lines repeat so often that a comparison would take longer, the
+    diff replaces everything between the equal lines at the start and at the end.
     """
     before, after = _LINES.findall(old or ""), _LINES.findall(new)
     name = printable(path)
-    heads = [f"--- {name if old is not None else '/dev/null'}\n", f"+++ {name}\n"]
-    lines = [*heads, *(line for hunk in _hunks(before, after) for line in _written(hunk, before, after))]
-    whole = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-    return whole if len(lines) > len(heads) else ""
-
-
-def diff_of(content: Any) -> str:
-    """Give the diff that a tool call's content of the type `diff` holds, in the form of either version."""
-    if hasattr(content, "new_text"):
-        return unified(content.path, content.old_text, content.new_text)
-    if (patch := getattr(content, "patch", None)) is not None:
-        return str(patch.text)
-    return "".join(f"{_change(change)}\n" for change in content.changes)
-
-
-def _change(change: Any) -> str:
-    places = [getattr(change, "old_path", None), getattr(change, "path", None)]
-    operation = getattr(change, "operation", "change")
-    return printable(f"{operation} {' -> '.join(str(place) for place in places if place is not None)}")
+    header = [f"--- {name if old is not None else '/dev/null'}\n", f"+++ {name}\n"]
+    lines = [*header, *(line for hunk in _hunks(before, after) for line in _hunk_lines(hunk, before, after))]
+    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return text if len(lines) > len(header) else ""
 
 
 class _TooManySteps(Exception):
-    """The lines repeat so much that comparing them takes too long."""
+    """The lines repeat so often that comparing them takes too long."""
 
 
 class _Matcher(SequenceMatcher[str]):
-    """Compares lines as `difflib` does, and gives up where that is no longer in proportion to their number.
+    """Compares lines as `difflib` does, but raises `_TooManySteps` once the time is not linear any more.
 
-    A search costs as many steps as there are pairs of equal lines in its range, without the popular ones, which
-    `difflib` leaves out of a search.
+    A search takes as many steps as its range has pairs of equal lines. Popular lines do not count, since `difflib`
+    leaves them out of a search.
     """
 
     def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
@@ -61,17 +51,17 @@ class _Matcher(SequenceMatcher[str]):
         counts = {line: count for line, count in Counter(after).items() if count <= most}
         self._costs = list(accumulate((1 + counts.get(line, 0) for line in before), initial=0))
         self._length = len(before)
-        self._left = _STEPS * (len(before) + len(after))
+        self._steps_left = _MAX_STEPS * (len(before) + len(after))
 
     def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Any:
-        """Count the steps of a search, which is part of comparing."""
-        self._left -= self._costs[self._length if ahi is None else ahi] - self._costs[alo]
-        if self._left < 0:
+        """Count the steps of a search, then search."""
+        self._steps_left -= self._costs[self._length if ahi is None else ahi] - self._costs[alo]
+        if self._steps_left < 0:
             raise _TooManySteps
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def _hunks(before: list[str], after: list[str]) -> list[list[_Step]]:
+def _hunks(before: list[str], after: list[str]) -> list[list[_Opcode]]:
     if before == after:
         return []
     try:
@@ -80,8 +70,8 @@ def _hunks(before: list[str], after: list[str]) -> list[list[_Step]]:
         return [list(_one_hunk(before, after))]
 
 
-def _one_hunk(before: list[str], after: list[str]) -> Iterator[_Step]:
-    """Replace all lines between those that are the same at the start and at the end."""
+def _one_hunk(before: list[str], after: list[str]) -> Iterator[_Opcode]:
+    """Replace all lines between the equal ones at the start and at the end."""
     most = min(len(before), len(after))
     start = next((i for i in range(most) if before[i] != after[i]), most)
     end = next((i for i in range(most - start) if before[-1 - i] != after[-1 - i]), most - start)
@@ -92,7 +82,7 @@ def _one_hunk(before: list[str], after: list[str]) -> Iterator[_Step]:
     yield "equal", old, old + rest, new, new + rest
 
 
-def _written(hunk: list[_Step], before: list[str], after: list[str]) -> Iterator[str]:
+def _hunk_lines(hunk: list[_Opcode], before: list[str], after: list[str]) -> Iterator[str]:
     first, last = hunk[0], hunk[-1]
     yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
     for tag, old, old_end, new, new_end in hunk:

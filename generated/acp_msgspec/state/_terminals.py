@@ -1,4 +1,4 @@
-"""The terminals of a session: those of the agent's own, and those that this client runs for it."""
+"""The terminals of a session: the agent's own, and those that this client runs for it."""
 
 import binascii
 from base64 import b64decode
@@ -11,19 +11,19 @@ from .._patch import apply_patch
 from ._changes import BadOutput, Change, TerminalChanged, Unannounced
 from ._views import TerminalView
 
-_MOST = 16
-"""How much all terminals of this client keep together, in limits of one."""
+_TOTAL_LIMITS = 16
+"""How much output all terminals of this client keep together, as a multiple of the limit of one."""
 
 
-class _Exit(Struct, frozen=True):
+class _ExitStatus(Struct, frozen=True):
     """How a terminal of this client ended; the names are those of the schemas."""
 
     exit_code: int | None = None
     signal: str | None = None
 
 
-class _TerminalFacts(Struct):
-    """What updates patch as it is; the names are those of the schemas."""
+class _TerminalFields(Struct):
+    """The fields that an update changes as they are; the names are those of the schemas."""
 
     command: str | None = None
     cwd: str | None = None
@@ -31,36 +31,36 @@ class _TerminalFacts(Struct):
 
 
 class _Terminal:
-    """A terminal that may still print. With a limit, it keeps the end of its output."""
+    """A terminal that may still print. With a limit, it keeps only the end of its output."""
 
-    __slots__ = ("_limit", "_output", "_truncated", "_view", "exit_status", "facts", "size", "terminal_id")
+    __slots__ = ("_limit", "_output", "_truncated", "_view", "exit_status", "fields", "size", "terminal_id")
 
     def __init__(self, terminal_id: str, limit: int | None = None) -> None:
         self.terminal_id = terminal_id
-        self.facts = _TerminalFacts()
+        self.fields = _TerminalFields()
         self.exit_status: Any = None
         self.size = 0
-        """How many bytes are kept: at most twice the limit, so that leaving some out costs no more than adding them."""
+        """Number of bytes kept: up to twice the limit, so that cutting costs no more than appending."""
         self._limit = limit
         self._output: list[bytes] = []
         self._truncated = False
         self._view: TerminalView | None = None
 
-    def has(self, facts: dict[str, Any], status: Any) -> bool:
-        """Say whether facts and an exit status are known already."""
-        is_known = all(getattr(self.facts, name) == value for name, value in facts.items())
+    def has(self, fields: dict[str, Any], status: Any) -> bool:
+        """Return whether the terminal has these fields and this exit status already."""
+        is_known = all(getattr(self.fields, name) == value for name, value in fields.items())
         return is_known and (status is None or status == self.exit_status)
 
     def touch(self) -> None:
-        """Show the terminal anew next time."""
+        """Discard the view, since the terminal has changed."""
         self._view = None
 
     def clear(self, *, truncated: bool = False) -> None:
-        """Let all output go."""
+        """Discard all output."""
         self._output, self.size, self._view, self._truncated = [], 0, None, truncated
 
     def print(self, data: bytes) -> None:
-        """Add output."""
+        """Append output."""
         self._output.append(data)
         self.size += len(data)
         self._view = None
@@ -68,27 +68,27 @@ class _Terminal:
             kept = _end_of(b"".join(self._output), self._limit)
             self._output, self.size, self._truncated = [kept], len(kept), True
 
-    def show(self) -> TerminalView:
+    def view(self) -> TerminalView:
         if self._view is None:
             output = b"".join(self._output)
             self._output = [output]
             shown = output if self._limit is None else _end_of(output, self._limit)
             self._view = TerminalView(
                 terminal_id=self.terminal_id,
-                command=self.facts.command,
-                cwd=self.facts.cwd,
+                command=self.fields.command,
+                cwd=self.fields.cwd,
                 output=shown,
                 exited=self.exit_status is not None,
                 exit_code=getattr(self.exit_status, "exit_code", None),
                 signal=getattr(self.exit_status, "signal", None),
-                meta=self.facts.meta,
+                meta=self.fields.meta,
                 truncated=self._truncated or len(shown) < len(output),
             )
         return self._view
 
 
 def _end_of(output: bytes, limit: int) -> bytes:
-    """Give the last bytes, from the start of a character on where they are UTF-8."""
+    """Return the last bytes, from the start of a character on if they are UTF-8."""
     if len(output) <= limit:
         return output
     kept = output[-limit:]
@@ -96,27 +96,27 @@ def _end_of(output: bytes, limit: int) -> bytes:
 
 
 class Terminals:
-    """The terminals of a session, by id. Of those of this client, the end of the output is kept."""
+    """The terminals of a session, by id. Those of this client keep only the end of their output."""
 
     __slots__ = ("_kept", "_limit", "_printed", "_terminals")
 
     def __init__(self, limit: int) -> None:
-        """Start with none; `limit` is how many bytes each of this client keeps."""
+        """Start with no terminals; `limit` is the number of bytes that each one of this client keeps."""
         self._limit = limit
         self._terminals: dict[str, _Terminal] = {}
         self._printed: dict[str, _Terminal] = {}
-        """Those of this client that have printed, the last one at the end."""
+        """The terminals of this client with output, the latest to print last."""
         self._kept = 0
-        """How many bytes of output they keep together, at most."""
+        """Number of bytes of output that they keep together, at most."""
 
     def views(self) -> tuple[TerminalView, ...]:
-        """Show all terminals, in the order in which they began."""
-        return tuple(terminal.show() for terminal in self._terminals.values())
+        """Return views of all terminals, in the order in which they began."""
+        return tuple(terminal.view() for terminal in self._terminals.values())
 
-    def patch(self, update: Any) -> Iterator[Change]:
-        """Begin a terminal of the agent or change what an update carries."""
+    def apply(self, update: Any) -> Iterator[Change]:
+        """Apply an update of a terminal of the agent. The first one of an id begins the terminal."""
         terminal = self._terminals.setdefault(update.terminal_id, _Terminal(update.terminal_id))
-        terminal.facts = apply_patch(terminal.facts, update)
+        terminal.fields = apply_patch(terminal.fields, update)
         terminal.touch()
         if update.exit_status is not UNSET:
             terminal.exit_status = update.exit_status
@@ -127,7 +127,7 @@ class Terminals:
         yield TerminalChanged(terminal_id=update.terminal_id)
 
     def append(self, terminal_id: str, data: str) -> Iterator[Change]:
-        """Add what a terminal of the agent has printed."""
+        """Append output of a terminal of the agent."""
         terminal = self._terminals.get(terminal_id)
         if terminal is None:
             terminal = self._terminals[terminal_id] = _Terminal(terminal_id)
@@ -136,14 +136,14 @@ class Terminals:
         yield from _print(terminal, data)
         yield TerminalChanged(terminal_id=terminal_id)
 
-    def tell(self, terminal_id: str, facts: dict[str, Any], data: bytes, status: Any) -> Iterator[Change]:
-        """Begin a terminal of this client, or add what is new of it: its facts, what it printed, how it ended."""
+    def report(self, terminal_id: str, fields: dict[str, Any], data: bytes, status: Any) -> Iterator[Change]:
+        """Begin a terminal of this client, or change its fields, append output, and set its exit status."""
         terminal = self._terminals.get(terminal_id)
         if terminal is None:
             terminal = self._terminals[terminal_id] = _Terminal(terminal_id, self._limit)
-        elif not data and terminal.has(facts, status):
+        elif not data and terminal.has(fields, status):
             return
-        terminal.facts = structs.replace(terminal.facts, **facts)
+        terminal.fields = structs.replace(terminal.fields, **fields)
         terminal.exit_status = terminal.exit_status if status is None else status
         terminal.touch()
         if data:
@@ -151,21 +151,21 @@ class Terminals:
         yield TerminalChanged(terminal_id=terminal_id)
 
     def _keep(self, terminal: _Terminal, data: bytes) -> None:
-        """Add output; where there is too much in all, let that of the terminals go which have been silent longest."""
+        """Append output. Beyond the limit of all terminals, discard the output of the ones silent for longest."""
         self._printed.pop(terminal.terminal_id, None)
         self._printed[terminal.terminal_id] = terminal
         before = terminal.size
         terminal.print(data)
         self._kept += terminal.size - before
-        while self._kept > _MOST * self._limit and len(self._printed) > 1:
+        while self._kept > _TOTAL_LIMITS * self._limit and len(self._printed) > 1:
             oldest = self._printed.pop(next(iter(self._printed)))
             self._kept -= oldest.size
             oldest.clear(truncated=True)
 
 
-def exit_of(*, exited: bool, exit_code: int | None, signal: str | None) -> Any:
-    """Make the exit status of a terminal of this client, None while it runs."""
-    return _Exit(exit_code, signal) if exited or exit_code is not None or signal is not None else None
+def exit_status_of(*, exited: bool, exit_code: int | None, signal: str | None) -> Any:
+    """Return the exit status of a terminal of this client; None while it runs."""
+    return _ExitStatus(exit_code, signal) if exited or exit_code is not None or signal is not None else None
 
 
 def _print(terminal: _Terminal, data: str) -> Iterator[Change]:

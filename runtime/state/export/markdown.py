@@ -1,108 +1,115 @@
-"""A session as Markdown.
+"""Export of a session as Markdown.
 
-What an agent says is Markdown and stays so, but nobody may trust it: it stands in block quotes and code blocks, which
-nothing inside can leave, and what could act in a viewer is disarmed: HTML, pictures from elsewhere, links to anything
-but pages.
+The messages of an agent are Markdown and stay so, but they are untrusted. They are put into block quotes and code
+blocks that their content cannot leave, and everything that a viewer could act on is escaped: HTML, remote images, links
+to anything but web and mail addresses.
 """
 
 from collections.abc import Iterable, Iterator
 
 from .._views import CompactionView, Entry, MessageView, PlanView, Role, Snapshot, ToolCallView
-from .pieces import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
-from .prose import disarmed, fenced, label, plain, quoted, quoted_code
+from .content import (
+    DisplayItem,
+    TerminalDisplay,
+    display_item,
+    json_of,
+    raw_input_and_output,
+    terminal_item,
+    with_turn_ends,
+)
+from .markdown_text import fenced, label, plain, quoted, quoted_code, sanitized
 
 ROLES = {Role.USER: "User", Role.AGENT: "Agent", Role.THOUGHT: "Thought"}
 
 
 def to_markdown(snapshot: Snapshot, /) -> str:
-    """Write a session as Markdown.
+    """Return a session as Markdown.
 
-    The content is of an agent that nobody needs to trust: what stands in it changes nothing around it, runs nothing
-    and loads nothing, and control characters and directional marks are shown as escapes. It takes time in proportion
-    to the size of the content.
+    The agent need not be trusted: its content cannot change the text around it, runs nothing and loads nothing, and
+    control characters and directional marks are shown as escapes. The time is linear in the size of the content.
     """
-    screens = Screens(snapshot)
+    terminals = TerminalDisplay(snapshot)
     parts = [f"# {plain(snapshot.title or 'Session')}"]
     parts += [part for plan in snapshot.plans for part in _plan(plan)]
-    parts += _entries(snapshot, snapshot.timeline, screens)
-    for terminal in screens.rest():
-        parts += ["### Terminal", _piece(terminal_piece(terminal))]
+    parts += _entries(snapshot, snapshot.timeline, terminals)
+    for terminal in terminals.remaining():
+        parts += ["### Terminal", _item(terminal_item(terminal))]
     return "\n\n".join(parts) + "\n"
 
 
 def entries_to_markdown(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterator[str]:
-    """Write some entries of a session, each as a whole, and after each turn how it ended unless as it should be."""
-    return _entries(snapshot, entries, Screens(snapshot))
+    """Yield the Markdown of some entries, and after each turn a remark if it was refused or ended early."""
+    return _entries(snapshot, entries, TerminalDisplay(snapshot))
 
 
-def _entries(snapshot: Snapshot, entries: Iterable[Entry], screens: Screens) -> Iterator[str]:
-    for entry in with_ends(snapshot, entries):
+def _entries(snapshot: Snapshot, entries: Iterable[Entry], terminals: TerminalDisplay) -> Iterator[str]:
+    for entry in with_turn_ends(snapshot, entries):
         if isinstance(entry, str):
             yield f"*{plain(entry)}*"
         else:
-            yield "\n\n".join(_entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", screens))
+            yield "\n\n".join(_entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", terminals))
 
 
-def _entry(entry: Entry, note: str, screens: Screens) -> Iterator[str]:
+def _entry(entry: Entry, note: str, terminals: TerminalDisplay) -> Iterator[str]:
     match entry:
         case MessageView():
             yield f"{'###' if entry.role is Role.THOUGHT else '##'} {ROLES[entry.role]}{note}"
             for block in entry.blocks:
-                piece = piece_of(block, screens)
-                yield from disarmed(piece.text) if piece.kind == "text" else _quoted(piece)
+                item = display_item(block, terminals)
+                yield from sanitized(item.text) if item.form == "text" else _quoted(item)
         case ToolCallView():
             yield f"### Tool call: {plain(entry.title or entry.name or entry.tool_call_id)}{note}"
             places = ", ".join(plain(str(getattr(place, "path", ""))) for place in entry.locations)
             yield f"{plain(entry.kind)}, {plain(entry.status)}" + (f": {places}" if places else "")
-            raw_input, raw_output = raw_parts(entry)
+            raw_input, raw_output = raw_input_and_output(entry)
             yield from [fenced(raw_input, "json")] if raw_input is not None else []
-            yield from (_piece(piece_of(content, screens)) for content in entry.content)
+            yield from (_item(display_item(content, terminals)) for content in entry.content)
             yield from [fenced(raw_output, "json")] if raw_output is not None else []
         case CompactionView():
             yield f"### Summary of the context: {plain(entry.status)}{note}"
             for block in entry.summary:
-                yield from _quoted(piece_of(block, screens))
+                yield from _quoted(display_item(block, terminals))
             yield from [plain(entry.error)] if entry.error else []
         case _:
             yield f"### Unknown update: {plain(entry.tag)}{note}"
             yield fenced(json_of(entry.update), "json")
 
 
-def _quoted(piece: Piece) -> Iterator[str]:
-    if piece.kind not in ("text", "code"):
-        yield quoted(_piece(piece))
+def _quoted(item: DisplayItem) -> Iterator[str]:
+    if item.form not in ("text", "code"):
+        yield quoted(_item(item))
         return
-    yield from [quoted(plain(piece.title))] if piece.title else []
-    yield quoted_code(piece.text)
+    yield from [quoted(plain(item.title))] if item.title else []
+    yield quoted_code(item.text)
 
 
-def _piece(piece: Piece) -> str:
-    match piece.kind:
+def _item(item: DisplayItem) -> str:
+    match item.form:
         case "text" | "code":
-            title = f"{plain(piece.title)}\n\n" if piece.title else ""
-            return title + fenced(piece.text)
+            title = f"{plain(item.title)}\n\n" if item.title else ""
+            return title + fenced(item.text)
         case "diff":
-            return fenced(piece.text, "diff") if piece.text else f"{plain(piece.title)}: unchanged"
+            return fenced(item.text, "diff") if item.text else f"{plain(item.title)}: unchanged"
         case "image":
-            return f"![{piece.text}]({piece.uri})"
+            return f"![{item.text}]({item.uri})"
         case "link":
-            return f"[{label(piece.text)}](<{piece.uri}>)" if piece.uri else plain(f"{piece.text} ({piece.title})")
+            return f"[{label(item.text)}](<{item.uri}>)" if item.uri else plain(f"{item.text} ({item.title})")
         case "note":
-            return f"*{plain(piece.text)}*"
+            return f"*{plain(item.text)}*"
 
 
 def _plan(plan: PlanView) -> Iterator[str]:
     yield "## Plan"
     if plan.items:
-        boxes = ((("x" if item.status == "completed" else " "), item) for item in plan.items)
+        boxes = ((("x" if step.status == "completed" else " "), step) for step in plan.items)
         notes = {"pending": "", "completed": ""}
         yield "\n".join(
-            f"- [{box}] {plain(item.content)}" + notes.get(item.status, f" ({plain(item.status)})")
-            for box, item in boxes
+            f"- [{box}] {plain(step.content)}" + notes.get(step.status, f" ({plain(step.status)})")
+            for box, step in boxes
         )
     if plan.uri is not None:
         yield plain(plan.uri)
     if plan.markdown is not None:
-        yield from disarmed(plan.markdown)
+        yield from sanitized(plan.markdown)
     if plan.other is not None:
         yield fenced(json_of(plan.other), "json")

@@ -1,9 +1,14 @@
-"""The inspector: reads a log of the wire and shows what was said, what was repaired, and what is wrong.
+"""The inspector: reads a log of messages and shows what was sent, what was repaired, and what is wrong.
 
-Lines are found (`lines`) and put together (`assembly`), then the message of each and its marks (`entries`, `marks`,
-`clock`), who sent it, what it answers and what is unknown (`conversation`, `pending`, `schemas`, `unknowns`, `titles`).
-What each says in some words is for `summaries` and `updates`, how it looks for `text`, `machine` and `page`;
-`selection` chooses, `tally` counts, and `command` puts it all together.
+`command` runs these steps in order:
+
+1. `lines` reads lines, and `multiline` joins those of one message.
+2. `extraction` finds the message in a line, `direction` and `clock` read its sender and its time.
+3. `conversation` decodes each message with one of the `schemas`, and adds its request (`pending`), its tool call
+   (`tool_calls`) and what its schema does not know (`unknowns`). The result is a `LogMessage` (`log_message`).
+4. `selection` chooses the messages to show, and `statistics` counts all of them.
+5. `text_view`, `json_view` and `page` show them, with texts from `summaries` and `update_summaries`. The page consists
+   of `rows`, with `diffs`, and of a `chart` of `call_history`.
 """
 
 from .command import INTERRUPTED, TROUBLE, InspectError, Options, inspect

@@ -1,4 +1,4 @@
-"""Lines of a file with their numbers: empty ones count, overlong ones are never held, a growing file is waited for."""
+"""Reads numbered lines: empty ones count, overlong ones are never in memory, a growing file can be followed."""
 
 import os
 import time
@@ -12,13 +12,13 @@ from msgspec import Struct
 LIMIT = 64 * 1024 * 1024
 """The greatest length of a line, in bytes."""
 _CHUNK = 1024 * 1024
-_PAUSE = 0.1  # seconds between two looks at a file that may grow
+_PAUSE = 0.1  # seconds between two checks of a file that may grow
 
 
 class Line(Struct, gc=False):
-    """One line: its number, from 1, and its bytes without the end; None where it is longer than the limit.
+    """One line: its number, from 1, and its bytes without the line end; None if it is longer than the limit.
 
-    `size` is its length in bytes. `ended` is false for a last line that nothing ends.
+    `size` is its length in bytes. `ended` is False for a last line without a line end.
     """
 
     number: int
@@ -28,10 +28,10 @@ class Line(Struct, gc=False):
 
 
 def numbered(stream: BinaryIO, limit: int = LIMIT) -> Iterator[Line]:
-    """Read a stream to its end, one line at a time."""
+    """Yield the lines of a stream up to its end."""
     number = 0
     while True:
-        data = stream.readline(limit + 2)  # with the two bytes that may end a line
+        data = stream.readline(limit + 2)  # with a line end of two bytes
         if not data:
             return
         number += 1
@@ -54,15 +54,15 @@ def _line(number: int, data: bytes, stream: BinaryIO, limit: int) -> Line:
     return Line(number, None, size, ended)
 
 
-class Following:
+class FileFollower:
     """Reads a file that grows, as `tail -F` does, until it is interrupted.
 
-    `idle` is called whenever there is nothing to read for now, and `changed` with what has happened where the file was
-    made shorter or replaced by another: its lines are then counted from 1 again.
+    `idle` is called whenever there is nothing to read for now. If the file was truncated or replaced, `changed` is
+    called with a text that says so, and the line numbers start from 1 again.
     """
 
     def __init__(self, path: Path, idle: Callable[[], object], changed: Callable[[str], object]) -> None:
-        """Keep what to follow and whom to tell."""
+        """Store the arguments; `lines` opens the file."""
         self._path = path
         self._idle = idle
         self._changed = changed
@@ -70,7 +70,7 @@ class Following:
         self._size = 0
 
     def lines(self, limit: int = LIMIT) -> Iterator[Line]:
-        """Read the lines that are there and those that come; raise `OSError` where there is no file at the start."""
+        """Yield the present lines and all later ones; raise `OSError` if there is no file at the start."""
         stream = self._path.open("rb")
         number = 0
         try:
@@ -84,13 +84,13 @@ class Following:
                     yield self._take(number, limit, ended=True)
                     continue
                 self._idle()
-                what = self._what_happened(stream)
+                what = self._file_change(stream)
                 if what is None:
                     time.sleep(_PAUSE)
                     continue
                 if self._size:
                     yield self._take(number + 1, limit, ended=False)
-                with suppress(OSError):  # between the two names of a rotation; the next look will find it
+                with suppress(OSError):  # in the middle of a rotation; the next check will find the file
                     fresh = self._path.open("rb")
                     stream.close()
                     stream, number = fresh, 0
@@ -99,7 +99,7 @@ class Following:
             stream.close()
 
     def rest(self, number: int, limit: int = LIMIT) -> Line | None:
-        """Give the line that had no end yet when the reading was interrupted; `number` is that of the line before."""
+        """Return the unfinished line after an interruption; `number` is that of the line before it."""
         return self._take(number + 1, limit, ended=False) if self._size else None
 
     def _add(self, piece: bytes, limit: int) -> None:
@@ -116,7 +116,7 @@ class Following:
             return Line(number, None, size, ended)
         return Line(number, data, len(data), ended)
 
-    def _what_happened(self, stream: BinaryIO) -> str | None:
+    def _file_change(self, stream: BinaryIO) -> str | None:
         try:
             there = self._path.stat()
         except OSError:
@@ -124,4 +124,4 @@ class Following:
         here = os.fstat(stream.fileno())
         if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino):
             return "the file was replaced"
-        return "the file was made shorter" if there.st_size < stream.tell() else None
+        return "the file was truncated" if there.st_size < stream.tell() else None

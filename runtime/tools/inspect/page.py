@@ -1,7 +1,7 @@
-"""A log as a page: one file that needs nothing else, written in one piece at the end.
+"""A log as one self-contained HTML page, written as a whole at the end.
 
-Whatever stands in a log may have been written to do harm: all of it is escaped, and the page's own policy forbids every
-style and script but the two that are known by their digests.
+The content of a log is untrusted: all of it is escaped, and the content security policy of the page allows only the one
+style sheet and the one script with known digests.
 """
 
 import os
@@ -10,76 +10,77 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from .calls import Calls
-from .conversation import Seen
-from .figures import chart
-from .rows import Run, row, run_key, run_text
-from .tally import Totals
-from .text import closing
-from .words import brief, many, markup
+from .call_history import CallHistories
+from .chart import chart
+from .closing import closing_summary
+from .formatting import count_of, escape_line, shorten
+from .log_message import LogMessage
+from .rows import ChunkGroup, chunk_key, chunk_text, row
+from .statistics import Statistics
+from .summaries import implementation_info
 
-_BUDGET = 24_000_000  # characters of messages in one page; more makes a browser slow
+_BUDGET = 24_000_000  # characters of messages in one page; more would make a browser slow
 _TITLE = "Conversation"
 _TONES = {"yellow": "warn", "magenta": "odd", "red": "bad"}
 
 
 class PageError(Exception):
-    """Why a page cannot be written: one line."""
+    """Why a page cannot be written, in one line."""
 
 
 class PageView:
-    """Gathers the messages of a page, at most `limit`, and writes it to the file `out`."""
+    """Collects at most `limit` messages, and writes the page to the file `out`."""
 
     def __init__(self, out: str, source: str, limit: int) -> None:
-        """Raise `PageError` where the page could not be written."""
+        """Raise `PageError` if the page could not be written."""
         self._out = _target(out, source)
         self._shown = out
         self._source = "standard input" if source == "-" else source
         self._limit = limit
         self._rows: list[str] = []
-        self._run: Run | None = None
-        self._calls = Calls()
+        self._chunks: ChunkGroup | None = None
+        self._calls = CallHistories()
         self._size = self._number = self._left_out = 0
         self._sessions: dict[str, int] = {}
         self._names = {"client": "", "agent": ""}
 
     @property
     def embedded(self) -> str:
-        """How many messages the page holds."""
+        """The number of messages in the page, as text."""
         of = f"the first {self._number:,} of " if self._left_out else ""
-        return f"{of}{many(self._number + self._left_out, 'message')}"
+        return f"{of}{count_of(self._number + self._left_out, 'message')}"
 
-    def show(self, seen: Seen) -> None:
-        """Take one message into the page."""
+    def show(self, message: LogMessage) -> None:
+        """Add a message to the page."""
         if self._number >= self._limit:
             self._left_out += 1
             return
         self._number += 1
-        self._introduce(seen)
-        if seen.session is not None and len(self._sessions) < 100:
-            self._sessions[seen.session_name] = self._sessions.get(seen.session_name, 0) + 1
-        call = self._calls.add(seen)
-        made = row(seen, call, whole=self._size < _BUDGET)
+        self._introduce(message)
+        if message.session is not None and len(self._sessions) < 100:
+            self._sessions[message.session_name] = self._sessions.get(message.session_name, 0) + 1
+        call = self._calls.add(message)
+        made = row(message, call, whole=self._size < _BUDGET)
         self._size += len(made)
-        key = run_key(seen)
-        if self._run is not None and self._run.key != key:
-            self._end_run()
+        key = chunk_key(message)
+        if self._chunks is not None and self._chunks.key != key:
+            self._end_chunks()
         if key is None:
             self._rows.append(made)
             return
-        if self._run is None:
-            self._run = Run(key, seen)
-        self._run.add(made, run_text(seen))
+        if self._chunks is None:
+            self._chunks = ChunkGroup(key, message)
+        self._chunks.add(made, chunk_text(message))
 
     def note(self, what: str) -> None:
-        """Take a remark on the log itself into the page."""
-        self._end_run()
-        self._rows.append(f'<p class="remark">{markup(what)}</p>\n')
+        """Add a remark about the log itself to the page."""
+        self._end_chunks()
+        self._rows.append(f'<p class="remark">{escape_line(what)}</p>\n')
 
-    def close(self, totals: Totals) -> None:
-        """Write the page; raise `PageError` where that fails, with what was there before still in its place."""
-        self._end_run()
-        text = self._page(totals)
+    def close(self, statistics: Statistics) -> None:
+        """Write the page. If that fails, an earlier page stays unchanged, and `PageError` is raised."""
+        self._end_chunks()
+        text = self._page(statistics)
         temporary = self._out.with_name(f".{self._out.name[:100]}.{os.getpid()}.tmp")
         try:
             try:
@@ -90,41 +91,40 @@ class PageView:
         except OSError as why:
             raise PageError(f"{self._shown}: {(why.strerror or str(why)).lower()}") from None
 
-    def _end_run(self) -> None:
-        if self._run is not None:
-            self._rows.append(self._run.markup())
-            self._run = None
+    def _end_chunks(self) -> None:
+        if self._chunks is not None:
+            self._rows.append(self._chunks.html())
+            self._chunks = None
 
-    def _introduce(self, seen: Seen) -> None:
-        """Learn what both sides call themselves."""
-        if seen.method != "initialize" or seen.sender is None:
+    def _introduce(self, message: LogMessage) -> None:
+        """Remember the names of both sides from `initialize`."""
+        if message.method != "initialize" or message.sender is None:
             return
-        said = getattr(seen.message, "params", None) or getattr(seen.message, "result", None)
-        who = next(
-            (w for n in ("client_info", "agent_info", "info") if (w := getattr(said, n, None)) is not None), None
-        )
-        if who is not None:
-            self._names[seen.sender] = brief(f"{who.title or who.name} {who.version}", 40)
+        part = getattr(message.decoded, "params", None) or getattr(message.decoded, "result", None)
+        if (info := implementation_info(part)) is not None:
+            self._names[message.sender] = shorten(f"{info.title or info.name} {info.version}", 40)
 
-    def _page(self, totals: Totals) -> str:
+    def _page(self, statistics: Statistics) -> str:
         style, script = _resource("page.css"), _resource("page.js")
+        name, source = escape_line(Path(self._source).name), escape_line(self._source)
         policy = (
             f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
             "base-uri 'none'; form-action 'none'"
         )
-        first, *facts = [(line.strip(), _TONES.get(colour, "")) for line, colour in closing(totals)]
-        told = "".join(f'<li class="{tone}">{markup(fact)}</li>' for fact, tone in facts)
+        first, *details = [(line.strip(), _TONES.get(colour, "")) for line, colour in closing_summary(statistics)]
+        items = "".join(f'<li class="{tone}">{escape_line(line)}</li>' for line, tone in details)
+        is_fine = str(statistics.is_fine).lower()
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{_TITLE}: {markup(Path(self._source).name)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-            f'<header>\n<h1>{_TITLE}</h1>\n<p class="source"><code>{markup(self._source)}</code></p>\n'
-            f'<div class="facts" data-fine="{str(totals.is_fine).lower()}"><strong>{markup(first[0])}</strong>\n'
-            f"<ul>{told}</ul></div>\n"
-            f"{self._limits()}</header>\n<main>\n{chart(self._calls)}{self._filter(totals)}"
+            f"<title>{_TITLE}: {name}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+            f'<header>\n<h1>{_TITLE}</h1>\n<p class="source"><code>{source}</code></p>\n'
+            f'<div class="facts" data-fine="{is_fine}"><strong>{escape_line(first[0])}</strong>\n'
+            f"<ul>{items}</ul></div>\n"
+            f"{self._limits()}</header>\n<main>\n{chart(self._calls)}{self._filter(statistics)}"
             f'<section class="diagram">\n{self._actors()}{"".join(self._rows)}</section>\n'
-            '<p class="nothing" id="nothing" hidden>No message fits the filter.</p>\n'
+            '<p class="nothing" id="nothing" hidden>No message matches the filter.</p>\n'
             f"</main>\n{_LEGEND}<script>{script}</script>\n</body>\n</html>\n"
         )
 
@@ -132,19 +132,19 @@ class PageView:
         notes: list[str] = []
         if self._left_out:
             notes.append(
-                f"This page holds {self.embedded}; {many(self._left_out, 'message')} after them were left out. "
+                f"This page holds {self.embedded}; {count_of(self._left_out, 'message')} after them were left out. "
                 "More with --limit, others with --only or --errors."
             )
         if self._size >= _BUDGET:
             notes.append("To keep the page usable, the JSON of later messages was left out.")
-        return "".join(f'<p class="limits">{markup(note)}</p>\n' for note in notes)
+        return "".join(f'<p class="limits">{escape_line(note)}</p>\n' for note in notes)
 
     def _actors(self) -> str:
-        boxes = (f"<b>{side}</b> <span>{markup(self._names[side])}</span>" for side in ("client", "agent"))
+        boxes = (f"<b>{side}</b> <span>{escape_line(self._names[side])}</span>" for side in ("client", "agent"))
         client, agent = (f'<div class="actor">{box}</div>' for box in boxes)
         return f'<div class="actors" aria-hidden="true"><div class="lane">{client}{agent}</div></div>\n'
 
-    def _filter(self, totals: Totals) -> str:
+    def _filter(self, statistics: Statistics) -> str:
         groups = {
             "kind": ["request", "notification", "response", "error", "broken"],
             "from": ["client", "agent"],
@@ -167,8 +167,8 @@ class PageView:
 
 
 _LEGEND = (
-    "<footer><p>A full line is a request or a notification, a broken one a response. Messages unfold; pieces of one "
-    "text are put together. Colours of tool calls: "
+    "<footer><p>A solid line is a request or a notification, a dashed one a response. Messages unfold; chunks of one "
+    "text are joined. Colours of tool calls: "
     + " ".join(
         f'<span class="tag s-{s}">{s.replace("_", " ")}</span>'
         for s in ("pending", "permission", "in_progress", "completed", "failed")
@@ -178,8 +178,8 @@ _LEGEND = (
 
 
 def _toggle(group: str, value: str) -> str:
-    attributes = f'data-group="{group}" data-value="{markup(value)}" aria-pressed="false"'
-    return f'<button type="button" {attributes}>{markup(brief(value, 24))} <b></b></button>'
+    attributes = f'data-group="{group}" data-value="{escape_line(value)}" aria-pressed="false"'
+    return f'<button type="button" {attributes}>{escape_line(shorten(value, 24))} <b></b></button>'
 
 
 def _resource(name: str) -> str:
@@ -191,7 +191,7 @@ def _digest(text: str) -> str:
 
 
 def _target(out: str, source: str) -> Path:
-    """Check that a page can be written, before a long log is read for nothing."""
+    """Check that the page can be written before the log is read, which may take long."""
     try:
         path = Path(out).resolve()
         if out == "-":
@@ -199,7 +199,7 @@ def _target(out: str, source: str) -> Path:
         if path.is_dir():
             raise PageError(f"{out}: is a directory")
         if path.exists() and not path.is_file():
-            raise PageError(f"{out}: is no plain file")
+            raise PageError(f"{out}: is not a regular file")
         if not path.parent.is_dir():
             raise PageError(f"{out}: no such directory: {path.parent}")
         if not os.access(path.parent, os.W_OK):

@@ -1,4 +1,4 @@
-"""The requests that wait for their answers, of both sides, in bounded memory."""
+"""The pending requests of both sides, in bounded memory."""
 
 from hashlib import sha256
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from msgspec import Struct
 
 from .clock import Moment
-from .entries import OTHER, Side
+from .direction import OTHER, Side
 
-MOST = 10_000
+MAX_PENDING = 10_000
 """How many requests of one side are remembered."""
-_LONG = 200  # characters; longer ids are remembered by their digest
+_MAX_LENGTH = 200  # characters; longer ids are remembered by their digest
 LISTED = 10
-"""How many places a closing summary names."""
+"""How many lines of one kind the closing summary lists."""
 
 
-class Asked(Struct, frozen=True):
-    """A request: where it stands and what it asks for."""
+class PendingRequest(Struct, frozen=True):
+    """A request: its line, its method, and what its response inherits."""
 
     line: int
     method: str
@@ -25,70 +25,71 @@ class Asked(Struct, frozen=True):
     sender: Side | None
 
 
-class Lost(Struct):
-    """Requests that were never answered: how many, and the first of them."""
+class UnansweredRequests(Struct):
+    """Requests that can get no response any more: their number, and the first ones."""
 
     number: int = 0
-    first: list[Asked] = []
+    first: list[PendingRequest] = []
 
-    def add(self, asked: Asked) -> None:
-        """Count one more."""
+    def add(self, request: PendingRequest) -> None:
+        """Count a request."""
         self.number += 1
         if len(self.first) < LISTED:
-            self.first.append(asked)
+            self.first.append(request)
 
 
-class Pending:
-    """Requests by sender and id; each side numbers its own.
+class PendingRequests:
+    """Pending requests by sender and id; each side numbers its own.
 
-    A request whose sender is not known may be answered by either. The oldest is given up where there are more than
-    `MOST`; `given_up` counts those.
+    A request with an unknown sender may be answered by either side. Beyond `MAX_PENDING` requests, the oldest is given
+    up; `given_up` counts those.
     """
 
     def __init__(self) -> None:
-        """Start with none."""
-        self._asked: dict[Side | None, dict[Any, Asked]] = {"client": {}, "agent": {}, None: {}}
+        """Start with no requests."""
+        self._by_sender: dict[Side | None, dict[Any, PendingRequest]] = {"client": {}, "agent": {}, None: {}}
         self.given_up = 0
-        self.lost = Lost()
-        """Those that can have no answer any more."""
+        self.unanswered = UnansweredRequests()
 
-    def add(self, request_id: Any, asked: Asked) -> None:
+    def add(self, request_id: Any, request: PendingRequest) -> None:
         """Remember a request."""
-        table, key = self._asked[asked.sender], _key(request_id)
+        table, key = self._by_sender[request.sender], _key(request_id)
         before = table.pop(key, None)
-        if before is not None:  # an id that is used anew
-            self.lost.add(before)
-        elif len(table) >= MOST:
-            self.lost.add(table.pop(next(iter(table))))
+        if before is not None:  # the id is used again
+            self.unanswered.add(before)
+        elif len(table) >= MAX_PENDING:
+            self.unanswered.add(table.pop(next(iter(table))))
             self.given_up += 1
-        table[key] = asked
+        table[key] = request
 
-    def candidates(self, request_id: Any, answered_by: Side | None) -> list[Asked]:
-        """List the requests that an answer with this id may belong to, the latest last."""
+    def candidates(self, request_id: Any, answered_by: Side | None) -> list[PendingRequest]:
+        """List the requests that a response with this id may answer, the latest last."""
         key = _key(request_id)
-        sides: tuple[Side | None, ...] = (
+        senders: tuple[Side | None, ...] = (
             ("client", "agent", None) if answered_by is None else (OTHER[answered_by], None)
         )
-        return sorted((a for s in sides if (a := self._asked[s].get(key)) is not None), key=lambda a: a.line)
+        found = (request for s in senders if (request := self._by_sender[s].get(key)) is not None)
+        return sorted(found, key=lambda request: request.line)
 
-    def remove(self, request_id: Any, asked: Asked) -> None:
+    def remove(self, request_id: Any, request: PendingRequest) -> None:
         """Forget a request that was answered."""
-        self._asked[asked.sender].pop(_key(request_id), None)
+        self._by_sender[request.sender].pop(_key(request_id), None)
 
     def restart(self, line: int) -> None:
-        """Begin a new connection: nothing of the last one will be answered."""
-        for asked in self.waiting():
-            if asked.line < line:
-                self.lost.add(asked)
-        for table in self._asked.values():
+        """Begin a new connection: the requests of the last one can get no response any more."""
+        for request in self.waiting():
+            if request.line < line:
+                self.unanswered.add(request)
+        for table in self._by_sender.values():
             table.clear()
 
-    def waiting(self) -> list[Asked]:
-        """List the requests that wait, in the order of their lines."""
-        return sorted((a for table in self._asked.values() for a in table.values()), key=lambda a: a.line)
+    def waiting(self) -> list[PendingRequest]:
+        """List the pending requests in the order of their lines."""
+        found = (request for table in self._by_sender.values() for request in table.values())
+        return sorted(found, key=lambda request: request.line)
 
 
 def _key(request_id: Any) -> Any:
-    if isinstance(request_id, str) and len(request_id) > _LONG:
+    if isinstance(request_id, str) and len(request_id) > _MAX_LENGTH:
         return sha256(request_id.encode()).digest()
-    return request_id if isinstance(request_id, str | int) else None  # no other is an id
+    return request_id if isinstance(request_id, str | int) else None  # other values are not ids

@@ -1,4 +1,4 @@
-"""The schemas that are here, and which of them a message is read with."""
+"""The available schemas, and the choice between them."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,31 +9,31 @@ from msgspec import Struct
 
 from ..._rpc.methods import Method
 from ..package import RELEASES
-from .entries import Side
+from .direction import Side
 
 LABELS: tuple[str, ...] = tuple(RELEASES)
 
 
 class Schema(Struct, frozen=True):
-    """One schema module, as far as reading goes."""
+    """The parts of a schema module that reading needs."""
 
     label: str
     methods: Mapping[str, Method]
     readers: dict[Side, Callable[..., Any]]
-    """What reads the messages of each sender."""
+    """The decoding function for the messages of each sender."""
 
 
 @cache
 def schema(label: str) -> Schema:
-    """Load the module of a label, one of `LABELS`."""
+    """Load the schema module with a label of `LABELS`."""
     module: Any = resolve_name(f"{__name__.removesuffix('.tools.inspect.schemas')}.{label}")
     return Schema(label, module.METHODS, {"client": module.decode_client_message, "agent": module.decode_agent_message})
 
 
 def label_for(version: int) -> str:
-    """Choose the label for a protocol version: the unstable one, which knows all that the stable one does and more.
+    """Return the label for a protocol version: the unstable schema, since it contains the stable one.
 
-    Where that version is not here, the nearest that is.
+    If a vendored copy lacks that version, the nearest one is used.
     """
     number = 2 if version >= 2 else 1
     wanted = (f"v{number}_unstable", f"v{number}", "v1_unstable", "v1")

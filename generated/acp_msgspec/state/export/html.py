@@ -1,7 +1,7 @@
-"""A session as one HTML page that needs nothing else.
+"""Export of a session as one self-contained HTML page.
 
-All content is shown as the text that it is: none of it becomes markup, links lead to pages and mail addresses only, and
-control characters and directional marks are shown as escapes.
+All content is shown as plain text: none of it becomes markup. Links lead to web and mail addresses only, and control
+characters and directional marks are shown as escapes.
 """
 
 from collections.abc import Iterator
@@ -9,16 +9,24 @@ from html import escape
 
 from ..._types.printable import printable, printable_lines
 from .._views import CompactionView, Entry, MessageView, PlanView, Snapshot, ToolCallView
+from .content import (
+    DisplayItem,
+    TerminalDisplay,
+    display_item,
+    json_of,
+    raw_input_and_output,
+    terminal_item,
+    with_turn_ends,
+)
+from .html_style import CSS, POLICY
 from .markdown import ROLES
-from .pieces import Piece, Screens, json_of, piece_of, raw_parts, terminal_piece, with_ends
-from .style import CSS, POLICY
 
 
 def to_html(snapshot: Snapshot, /) -> str:
-    """Write a session as an HTML page, light or dark as the reader's system is.
+    """Return a session as an HTML page, light or dark as the reader's system is.
 
-    The content is of an agent that nobody needs to trust: nothing of it is markup, runs or is loaded, and the page's
-    own policy allows no script at all. It takes time in proportion to the size of the content.
+    The agent need not be trusted: none of its content becomes markup, runs or is loaded, and the content security
+    policy of the page allows no script at all. The time is linear in the size of the content.
     """
     title = _line(snapshot.title or "Session")
     head = (
@@ -30,31 +38,31 @@ def to_html(snapshot: Snapshot, /) -> str:
 
 
 def _text(text: str) -> str:
-    """Show text that may have several lines."""
+    """Escape text of several lines."""
     return escape(printable_lines(text))
 
 
 def _line(text: str) -> str:
-    """Show text on one line."""
+    """Escape text of one line."""
     return escape(printable(text))
 
 
 def _entries(snapshot: Snapshot) -> Iterator[str]:
-    screens = Screens(snapshot)
-    for entry in with_ends(snapshot, snapshot.timeline):
+    terminals = TerminalDisplay(snapshot)
+    for entry in with_turn_ends(snapshot, snapshot.timeline):
         if isinstance(entry, str):
             yield f'<p class="note">{_line(entry)}</p>'
         else:
-            yield from _entry(entry, " dropped" if snapshot.is_dropped(entry) else "", screens)
-    for terminal in screens.rest():
-        yield f'<section class="terminal">{_piece(terminal_piece(terminal))}</section>'
+            yield from _entry(entry, " dropped" if snapshot.is_dropped(entry) else "", terminals)
+    for terminal in terminals.remaining():
+        yield f'<section class="terminal">{_item(terminal_item(terminal))}</section>'
 
 
-def _entry(entry: Entry, dropped: str, screens: Screens) -> Iterator[str]:
+def _entry(entry: Entry, dropped: str, terminals: TerminalDisplay) -> Iterator[str]:
     match entry:
         case MessageView():
             yield f'<section class="{entry.role}{dropped}"><h2>{ROLES[entry.role]}</h2>'
-            yield from (_piece(piece_of(block, screens)) for block in entry.blocks)
+            yield from (_item(display_item(block, terminals)) for block in entry.blocks)
             yield "</section>"
         case ToolCallView():
             title = _line(entry.title or entry.name or entry.tool_call_id)
@@ -62,14 +70,14 @@ def _entry(entry: Entry, dropped: str, screens: Screens) -> Iterator[str]:
             yield f'<details class="call{dropped}" open><summary><bdi>{title}</bdi> {state}</summary>'
             places = ", ".join(_line(str(getattr(place, "path", ""))) for place in entry.locations)
             yield from [f'<p class="note">{places}</p>'] if places else []
-            raw_input, raw_output = raw_parts(entry)
+            raw_input, raw_output = raw_input_and_output(entry)
             yield from [f"<pre>{_text(raw_input)}</pre>"] if raw_input is not None else []
-            yield from (_piece(piece_of(content, screens)) for content in entry.content)
+            yield from (_item(display_item(content, terminals)) for content in entry.content)
             yield from [f"<pre>{_text(raw_output)}</pre>"] if raw_output is not None else []
             yield "</details>"
         case CompactionView():
             yield f'<section class="compaction{dropped}"><h2>Summary of the context: {_line(entry.status)}</h2>'
-            yield from (_piece(piece_of(block, screens)) for block in entry.summary)
+            yield from (_item(display_item(block, terminals)) for block in entry.summary)
             yield from [f'<p class="note">{_text(entry.error)}</p>'] if entry.error else []
             yield "</section>"
         case _:
@@ -77,24 +85,24 @@ def _entry(entry: Entry, dropped: str, screens: Screens) -> Iterator[str]:
             yield f"<pre>{_text(json_of(entry.update))}</pre></details>"
 
 
-def _piece(piece: Piece) -> str:
-    title = f'<p class="note">{_line(piece.title)}</p>' if piece.title else ""
-    match piece.kind:
+def _item(item: DisplayItem) -> str:
+    title = f'<p class="note">{_line(item.title)}</p>' if item.title else ""
+    match item.form:
         case "text":
-            return f'<div class="text">{_text(piece.text)}</div>'
+            return f'<div class="text">{_text(item.text)}</div>'
         case "code":
-            return f"{title}<pre>{_text(piece.text)}</pre>"
-        case "diff" if piece.text:
-            return f"<pre>{_diff(piece.text)}</pre>"
+            return f"{title}<pre>{_text(item.text)}</pre>"
+        case "diff" if item.text:
+            return f"<pre>{_diff(item.text)}</pre>"
         case "diff":
-            return f'<p class="note">{_line(piece.title)}: unchanged</p>'
+            return f'<p class="note">{_line(item.title)}: unchanged</p>'
         case "image":
-            return f'<p><img alt="{_line(piece.text)}" src="{_line(piece.uri or "")}"></p>'
-        case "link" if piece.uri is not None:
-            link = f'<a href="{_line(piece.uri)}" rel="noopener noreferrer nofollow">{_line(piece.text)}</a>'
+            return f'<p><img alt="{_line(item.text)}" src="{_line(item.uri or "")}"></p>'
+        case "link" if item.uri is not None:
+            link = f'<a href="{_line(item.uri)}" rel="noopener noreferrer nofollow">{_line(item.text)}</a>'
             return f"<p>{link}</p>"
         case _:
-            return f'<p class="note">{_line(piece.text)}{f" ({_line(piece.title)})" if piece.title else ""}</p>'
+            return f'<p class="note">{_line(item.text)}{f" ({_line(item.title)})" if item.title else ""}</p>'
 
 
 def _diff(text: str) -> str:

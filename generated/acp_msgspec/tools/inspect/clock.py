@@ -1,4 +1,4 @@
-"""Points in time as logs write them: dates, times of day, seconds since an epoch or since a start."""
+"""Times in logs: dates, times of day, seconds since an epoch or since the start of a program."""
 
 import re
 from datetime import UTC, datetime
@@ -12,23 +12,23 @@ _COUNT = r"\d{9,19}(?:\.\d+)?|\d+\.\d+"
 TIME = re.compile(
     rf"[\[(]?\s*(?<![\w.:-])(?:(?P<date>{_DATE})|(?P<clock>{_CLOCK})|(?P<count>{_COUNT})s?)(?![\w:]|\.\d)\s*[\])]?"
 )
-"""A time within text, in brackets or without."""
+"""A time within text, with or without brackets."""
 
 _DAY = 86_400.0
-_EPOCH = 100_000_000.0  # seconds; a lesser number counts from the start of a program
+_EPOCH = 100_000_000.0  # seconds; a smaller number counts from the start of a program
 _YEAR_2000, _YEAR_2100 = 946_684_800.0, 4_102_444_800.0  # seconds since 1970
 _RANKS = ("date", "clock", "count")
-# A greater number counts smaller parts of a second.
+# The larger a number, the smaller its unit: nanoseconds, microseconds, milliseconds.
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 
 
 class Moment(Struct, frozen=True):
-    """One point in time: seconds that can be subtracted, and what to show.
+    """One point in time: seconds to calculate with, and a text to show.
 
-    Only moments of one kind can be compared: a "date", a "clock" (a time of day), or a "count" (of seconds).
+    Only moments of the same scale can be compared: "date", "clock" (a time of day), or "count" (seconds since a start).
     """
 
-    kind: Literal["date", "clock", "count"]
+    scale: Literal["date", "clock", "count"]
     seconds: float
     shown: str
     text: str
@@ -36,23 +36,23 @@ class Moment(Struct, frozen=True):
 
 
 def found(match: re.Match[str]) -> Moment | None:
-    """Read what `TIME` has matched; None where it is no time after all, such as the 25th hour."""
-    kind = match.lastgroup
-    text = match[kind or 0]
-    if kind == "date":
+    """Read a match of `TIME`; None if it is not a valid time, such as 25:00."""
+    scale = match.lastgroup
+    text = match[scale or 0]
+    if scale == "date":
         return _date(text)
-    return _clock(text) if kind == "clock" else _count(float(text), text)
+    return _clock(text) if scale == "clock" else _count(float(text), text)
 
 
 def moments(text: str) -> tuple[Moment | None, str]:
-    """Find the time in what stands around a message, and give the text without the times.
+    """Find the time in the text around a message; return it, and the text without times.
 
-    A date counts before a time of day, and that before a number.
+    A date takes precedence over a time of day, and that over a number.
     """
     matches = [match for match in TIME.finditer(text) if match.lastgroup != "count" or _is_plausible(match["count"])]
     if not matches:
         return None, text
-    if len(matches) == 1:  # as in nearly all
+    if len(matches) == 1:  # the usual case
         (match,) = matches
         return found(match), f"{text[: match.start()]} {text[match.end() :]}"
     for match in reversed(matches):
@@ -62,13 +62,13 @@ def moments(text: str) -> tuple[Moment | None, str]:
 
 
 def _is_plausible(number: str) -> bool:
-    """Say whether a number may be a time: other long ones are those of threads and requests."""
+    """Return whether a number may be a time. Other long numbers are ids of threads and requests."""
     seconds = _seconds(float(number))
     return seconds < _EPOCH if "." in number and len(number) < 10 else _YEAR_2000 <= seconds < _YEAR_2100
 
 
 def moment(value: Any) -> Moment | None:
-    """Read a time that stands in JSON: a text of any of the forms, or a number."""
+    """Read a time in JSON: a number, or a text in one of the formats."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _count(float(value), str(value)) if 0 <= value < 1e20 else None
     match = TIME.fullmatch(value) if isinstance(value, str) and len(value) <= 64 else None
@@ -76,17 +76,17 @@ def moment(value: Any) -> Moment | None:
 
 
 def between(start: Moment | None, end: Moment | None) -> float | None:
-    """Give the seconds from one moment to a later one, if both are known and of one kind."""
-    if start is None or end is None or start.kind != end.kind:
+    """Return the seconds from one moment to a later one; None if one is unknown or their scales differ."""
+    if start is None or end is None or start.scale != end.scale:
         return None
     seconds = end.seconds - start.seconds
-    if seconds < 0 and start.kind == "clock":  # past midnight
+    if seconds < 0 and start.scale == "clock":  # past midnight
         seconds += _DAY
     return round(seconds, 6) if seconds >= 0 else None
 
 
-def lasting(seconds: float) -> str:
-    """Show a duration in the unit that fits it."""
+def format_duration(seconds: float) -> str:
+    """Format a duration in a suitable unit."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.3g} ms" if seconds < 0.001 else f"{seconds * 1000:.0f} ms"
     if seconds < 59.95:
@@ -118,7 +118,7 @@ def _count(number: float, text: str) -> Moment:
     seconds = _seconds(number)
     if seconds < _EPOCH:
         return Moment("count", seconds, f"{seconds:.3f}", text)
-    return Moment("date", seconds, _of_day(seconds % _DAY), text)  # in UTC, which the number counts in
+    return Moment("date", seconds, _of_day(seconds % _DAY), text)  # in UTC, as the number is
 
 
 def _of_day(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The command `inspect`: reads a log and shows it, in whatever forms were asked for."""
+"""The command `inspect`: reads a log and shows it as text, as JSON lines, as a page, or as several of them."""
 
 import os
 import shutil
@@ -10,27 +10,28 @@ from typing import BinaryIO, Literal, Protocol, TextIO
 from msgspec import Struct
 
 from ..._types.printable import printable
-from .assembly import Assembly
-from .conversation import Conversation, Seen
-from .entries import Side
-from .lines import Following, Line, numbered
-from .machine import JsonView
+from .conversation import Conversation
+from .direction import Side
+from .json_view import JsonView
+from .lines import FileFollower, Line, numbered
+from .log_message import LogMessage
+from .multiline import LineJoiner
 from .page import PageError, PageView
 from .progress import LEAST, Progress
-from .selection import Last, Selection
-from .tally import Tally, Totals
-from .text import Style, TextView
+from .selection import LastMessages, Selection
+from .statistics import Statistics, StatisticsCollector
+from .text_view import Style, TextView
 
 FINE, FOUND, TROUBLE, INTERRUPTED = 0, 1, 2, 130
-"""Exit statuses: nothing wrong, messages that do not fit or broken lines, no log or no output, interrupted."""
+"""Exit statuses: no problems, invalid messages or broken lines, no log or no output, interrupted."""
 
 
 class InspectError(Exception):
-    """Why a log cannot be read, or what was asked for not written: one line."""
+    """Why a log cannot be read or the output not written, in one line."""
 
 
 class Options(Struct, kw_only=True):
-    """What was asked for; `file` is a path, or `-` for the standard input."""
+    """The options of the command; `file` is a path, or `-` for the standard input."""
 
     file: str
     schema: str | None = None
@@ -47,27 +48,26 @@ class Options(Struct, kw_only=True):
 
 
 class View(Protocol):
-    """A form in which a log is shown."""
+    """An output form of a log."""
 
-    def show(self, seen: Seen) -> None:
+    def show(self, message: LogMessage) -> None:
         """Show one message."""
         ...
 
     def note(self, what: str) -> None:
-        """Show a remark on the log itself."""
+        """Show a remark about the log itself."""
         ...
 
-    def close(self, totals: Totals) -> None:
+    def close(self, statistics: Statistics) -> None:
         """Show the summary."""
         ...
 
 
 def inspect(options: Options) -> int:
-    """Read a log and show it on the standard output; give the exit status.
+    """Read a log, show it on the standard output, and return the exit status.
 
-    Raises `InspectError` where the log cannot be read or holds nothing, or the page cannot be written,
-    `BrokenPipeError` and other errors of the standard output as they come, and `KeyboardInterrupt` unless the log was
-    followed.
+    Raises `InspectError` if the log cannot be read or is empty, or if the page cannot be written. Errors of the
+    standard output, such as `BrokenPipeError`, propagate, and so does `KeyboardInterrupt` unless the log was followed.
     """
     try:
         return _Inspection(options).run()
@@ -82,21 +82,21 @@ class _Inspection:
         self._options = options
         self._out = _standard_output()
         self._conversation = Conversation(options.perspective, options.schema)
-        self._tally = Tally()
-        self._assembly = Assembly()
+        self._collector = StatisticsCollector()
+        self._joiner = LineJoiner()
         self._selection = Selection(options.only, options.exclude, errors=options.errors)
-        self._held = Last(options.last) if options.last is not None else None
+        self._held = LastMessages(options.last) if options.last is not None else None
         self._views: list[View] = []
         self._last = 0
         self._progress: Progress | None = None
-        self._following: Following | None = None
+        self._following: FileFollower | None = None
 
     def run(self) -> int:
         options = self._options
         lines = self._lines()
         page = PageView(options.html, options.file, options.limit) if options.html is not None else None
         text = TextView(self._out.write, _style(self._out, options.colour))
-        if page is not None:  # first, so that it has whatever was seen on the output when a Ctrl-C comes
+        if page is not None:  # first, so that after a Ctrl-C it has everything that the output has
             self._views.append(page)
         if options.json:
             self._views.append(JsonView(self._out.write, ascii_only=not _writes(self._out, "\U0010ffff")))
@@ -109,19 +109,19 @@ class _Inspection:
         finally:
             if self._progress is not None:
                 self._progress.close()
-        self._refuse_nothing()
+        self._refuse_empty()
         if self._held is not None:
             self._show_last(self._held)
-        totals = self._tally.close(self._conversation)
+        statistics = self._collector.close(self._conversation)
         for view in self._views:
-            view.close(totals)
+            view.close(statistics)
         if page is not None and not options.json:
-            text.close(totals)
+            text.close(statistics)
             text.note(f"{options.html}: {page.embedded}")
         self._out.flush()
         if not options.follow:
             self._warn()
-        return FINE if totals.is_fine else FOUND
+        return FINE if statistics.is_fine else FOUND
 
     def _read(self, lines: Iterator[Line]) -> None:
         try:
@@ -129,63 +129,63 @@ class _Inspection:
                 self._line(line)
                 if self._progress is not None:
                     self._progress.add(line.size)
-            self._read_all(self._assembly.close())
+            self._read_all(self._joiner.close())
         except KeyboardInterrupt:
             if not self._options.follow:
                 raise
             rest = self._following.rest(self._last) if self._following is not None else None
             if rest is not None:
                 self._line(rest)
-            self._read_all(self._assembly.close())
+            self._read_all(self._joiner.close())
 
     def _line(self, line: Line) -> None:
         self._last = line.number
-        self._tally.add_line(line.size)
-        self._read_all(self._assembly.add(line))
+        self._collector.add_line(line.size)
+        self._read_all(self._joiner.add(line))
 
     def _read_all(self, lines: Sequence[Line]) -> None:
         for line in lines:
-            for seen in self._conversation.read(line):
-                self._tally.add(seen)
-                if self._selection.wants(seen):
+            for message in self._conversation.read(line):
+                self._collector.add(message)
+                if self._selection.wants(message):
                     if self._held is not None:
-                        self._held.add(seen)
+                        self._held.add(message)
                     else:
-                        self._show(seen)
+                        self._show(message)
 
-    def _show(self, seen: Seen) -> None:
-        self._tally.totals.shown += 1
+    def _show(self, message: LogMessage) -> None:
+        self._collector.statistics.shown += 1
         for view in self._views:
-            view.show(seen)
+            view.show(message)
 
-    def _show_last(self, held: Last) -> None:
-        """Show the messages that were held back; from now on each is shown when it comes."""
+    def _show_last(self, held: LastMessages) -> None:
+        """Show the messages held for `--last`; from now on, each one is shown at once."""
         self._held = None
         if held.is_short:
             self._note("fewer messages than --last asks for, since more would take too much memory")
-        for seen in held.take():
-            self._show(seen)
+        for message in held.take():
+            self._show(message)
 
     def _idle(self) -> None:
-        """All that the file has was read: what is still to come is followed."""
+        """Show everything, since a followed file has no more lines for now."""
         if self._held is not None:
             self._show_last(self._held)
         self._out.flush()
 
-    def _refuse_nothing(self) -> None:
-        totals = self._tally.totals
-        if not totals.messages and not totals.broken.number:
-            what = "holds no messages, only blank lines or brackets" if totals.bytes else "is empty"
+    def _refuse_empty(self) -> None:
+        statistics = self._collector.statistics
+        if not statistics.messages and not statistics.broken.number:
+            what = "holds no messages, only blank lines or brackets" if statistics.bytes else "is empty"
             raise InspectError(f"{self._options.file}: {what}")
 
     def _warn(self) -> None:
-        """Tell of methods that were asked for and that nothing knows."""
-        for what in self._selection.unknown(self._tally.totals.methods):
+        """Warn about methods in the options that are unknown."""
+        for what in self._selection.unknown(self._collector.statistics.methods):
             if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
                 print(f"warning: {printable(what)}", file=sys.stderr, flush=True)
 
     def _lines(self) -> Iterator[Line]:
-        """Open the log, so that what cannot be read is known at once, and give its lines."""
+        """Open the log, so that errors come before any output, and return its lines."""
         options = self._options
         if options.file == "-":
             return self._guarded(self._of_stream(_standard_input()))
@@ -194,12 +194,12 @@ class _Inspection:
             stream = path.open("rb")
             size = path.stat().st_size
         except (OSError, ValueError) as why:
-            raise InspectError(_told(options.file, why)) from None
-        if options.follow and path.is_file():  # a pipe has no end that could be waited behind
+            raise InspectError(_error_text(options.file, why)) from None
+        if options.follow and path.is_file():  # a pipe ends only when it is closed
             stream.close()
-            self._following = Following(path, self._idle, self._changed)
+            self._following = FileFollower(path, self._idle, self._changed)
             return self._guarded(self._following.lines())
-        # Where the lines themselves go to the terminal, they tell how far it is.
+        # Messages on the terminal show the progress themselves.
         if size >= LEAST and _is_terminal(sys.stderr) and (options.html is not None or not _is_terminal(self._out)):
             self._progress = Progress(sys.stderr, size)
         return self._guarded(self._of_stream(stream))
@@ -212,17 +212,17 @@ class _Inspection:
                     self._out.flush()
 
     def _guarded(self, lines: Iterator[Line]) -> Iterator[Line]:
-        """Tell what goes wrong with the input from what goes wrong elsewhere."""
+        """Turn errors of the input, and of nothing else, into `InspectError`."""
         try:
             for line in lines:
                 if line.number == 1 and line.data is not None:
-                    line.data = _begun(line.data, self._options.file)
+                    line.data = _first_line(line.data, self._options.file)
                 yield line
         except OSError as why:
-            raise InspectError(_told(self._options.file, why)) from None
+            raise InspectError(_error_text(self._options.file, why)) from None
 
     def _changed(self, what: str) -> None:
-        self._read_all(self._assembly.close())
+        self._read_all(self._joiner.close())
         self._note(what)
 
     def _note(self, what: str) -> None:
@@ -230,8 +230,8 @@ class _Inspection:
             view.note(what)
 
 
-def _begun(data: bytes, file: str) -> bytes:
-    """Look at the first line for what says that a file is no text in UTF-8."""
+def _first_line(data: bytes, file: str) -> bytes:
+    """Check the first line for signs that a file is not UTF-8 text; remove its byte order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InspectError(f"{file}: is text in UTF-16, not UTF-8 (hint: iconv -f UTF-16 -t UTF-8)")
     if data.startswith(b"\x1f\x8b"):
@@ -246,18 +246,18 @@ def _standard_input() -> BinaryIO:
 
 
 def _standard_output() -> TextIO:
-    """Prepare the standard output: what it cannot write is shown as escapes."""
+    """Prepare the standard output: characters that it cannot write become escapes."""
     stream: TextIO | None = sys.stdout
     if stream is None:
         raise InspectError("there is no standard output")
-    reconfigure = getattr(stream, "reconfigure", None)  # what stands for it in a test may have none
+    reconfigure = getattr(stream, "reconfigure", None)  # a replacement in a test may lack it
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
     return stream
 
 
 def _style(stream: TextIO, colour: str) -> Style:
-    """Find out what a stream can show."""
+    """Choose colours, characters and width for a stream."""
     terminal = _is_terminal(stream)
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = shutil.get_terminal_size().columns if terminal else 0
@@ -276,5 +276,5 @@ def _writes(stream: TextIO, text: str) -> bool:
     return True
 
 
-def _told(file: str, why: Exception) -> str:
+def _error_text(file: str, why: Exception) -> str:
     return f"{file}: {(getattr(why, 'strerror', None) or str(why)).lower()}"

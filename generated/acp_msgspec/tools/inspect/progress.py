@@ -1,20 +1,20 @@
-"""A bar on a terminal, for files that take a while."""
+"""A progress bar on the terminal, for large files."""
 
 import time
 from typing import TextIO
 
 LEAST = 8 * 1024 * 1024
-"""Shorter files, in bytes, are done before anybody looks."""
+"""The least size of a file with a progress bar, in bytes."""
 _PAUSE = 0.1  # seconds
 _WIDTH = 30
-_LINES = 500  # the clock is asked once in so many lines
+_LINES = 500  # lines between two checks of the clock
 
 
 class Progress:
-    """Shows how much of a file was read."""
+    """Shows how much of a file has been read."""
 
     def __init__(self, stream: TextIO, total: int) -> None:
-        """Start with nothing read of `total` bytes."""
+        """Start at 0 of `total` bytes."""
         self._stream = stream
         self._total = total
         self._done = self._lines = 0
@@ -22,7 +22,7 @@ class Progress:
         self._shown = False
 
     def add(self, size: int) -> None:
-        """Take note of a line."""
+        """Count a line."""
         self._done += size + 1
         self._lines += 1
         if self._lines % _LINES and size < LEAST:
@@ -33,7 +33,7 @@ class Progress:
             self._draw(now - self._start)
 
     def close(self) -> None:
-        """Wipe the bar away."""
+        """Remove the bar."""
         if self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

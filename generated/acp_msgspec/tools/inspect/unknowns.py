@@ -1,14 +1,13 @@
-"""What a message has that its schema does not know.
+"""The parts of a message that its schema does not know.
 
-That are variants that were kept, values of open enumerations, and keys that the schema does not declare: a reader
-ignores those, and they are lost. Keys within free JSON and `_meta`, which may hold anything, and those of variants and
-objects that keep whatever they have (`extra`), are none of them.
+These are unknown variants, unknown values of open enumerations, and undeclared keys, which decoding drops. Keys in free
+JSON, in `_meta` and in objects that keep all their keys (`extra`) do not count.
 """
 
 import json
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, NewType, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import DecodeError, Raw, Struct, UnsetType
@@ -18,20 +17,21 @@ from ..._decode.paths import cut
 from ..._rpc.frame import Frame
 from ..._types.enums import OpenInt32Enum, OpenStrEnum
 from ..._types.structs import GUARD
+from ..._types.unwrap import unwrap
 from ..._types.variants import CatchAll, UnknownVariant, declared
 
 
-class Key(str):
-    """An undeclared key, where else it is said what is unknown."""
+class UndeclaredKey(str):
+    """An undeclared key, in place of the text that says what is unknown."""
 
     __slots__ = ()
 
 
-Steps = list[tuple[str, str]]
-"""Paths, and what stands there."""
+Findings = list[tuple[str, str]]
+"""Paths, and what is unknown there."""
 _Dropped = frozenset[str]
-"""Items that a reader has dropped from lists, as Python shows them."""
-_Look = Callable[[Any, Any, _Dropped], Steps | None]
+"""The `repr` of each list item that decoding has dropped."""
+_Finder = Callable[[Any, Any, _Dropped], Findings | None]
 
 _NONE: _Dropped = frozenset()
 _PLAIN = (str, int, float, bool, bytes, type(None), UnsetType, Raw)
@@ -39,20 +39,20 @@ _decode = msgspec.json.Decoder().decode
 _parts = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-def unknowns(message: Any, raw: bytes, repairs: Sequence[Skipped] = ()) -> Steps:
-    """List the unknown parts of a decoded message: JSON path, and what is unknown there (a `Key` of undeclared ones).
+def unknowns(message: Any, raw: bytes, repairs: Sequence[Skipped] = ()) -> Findings:
+    """List the unknown parts of a decoded message: the JSON path, and what is unknown (an `UndeclaredKey` or a text).
 
-    `raw` is the message as it came; of one that could not be decoded (None) the keys of its envelope are looked at.
+    `raw` is the message as it came. Of a message that could not be decoded (None), only the envelope is checked.
     """
     if message is None:
         plain = _plain(raw, whole=False)
-        found = _strange(plain, _FRAME) if plain.__class__ is dict and "jsonrpc" in plain else None
+        found = _undeclared(plain, _FRAME) if plain.__class__ is dict and "jsonrpc" in plain else None
         return [("$" + path, what) for path, what in found] if found else []
     try:
         part = getattr(message, "params", None) or getattr(message, "result", None)
         plain = _plain(raw, whole=part.__class__ is not Raw)
         dropped = frozenset(repr(r.value) for r in repairs if r.action == "dropped") if repairs else _NONE
-        found = _look(message, plain, dropped)
+        found = _find(message, plain, dropped)
     except RecursionError:
         return []
     return [("$" + path, what) for path, what in found] if found else []
@@ -63,28 +63,28 @@ def _plain(raw: bytes, *, whole: bool) -> Any:
         return _decode(raw) if whole else _parts(raw)
     except (DecodeError, RecursionError):
         pass
-    try:  # with a number that no float holds
+    try:  # with a number out of the range of a float
         return json.loads(raw, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return None
 
 
-def _look(value: Any, plain: Any, dropped: _Dropped) -> Steps | None:
-    kind = cast("type[object]", value.__class__)
-    look = _LOOKS.get(kind)
-    if look is None:
-        look = _LOOKS[kind] = _look_for(kind)
-    return look(value, plain, dropped)
+def _find(value: Any, plain: Any, dropped: _Dropped) -> Findings | None:
+    cls = cast("type[object]", value.__class__)
+    find = _FINDERS.get(cls)
+    if find is None:
+        find = _FINDERS[cls] = _finder_of(cls)
+    return find(value, plain, dropped)
 
 
-def _nothing(_value: Any, _plain: Any, _dropped: _Dropped) -> None:
+def _find_nothing(_value: Any, _plain: Any, _dropped: _Dropped) -> None:
     return None
 
 
-def _in_list(value: list[Any], plain: Any, dropped: _Dropped) -> Steps | None:
-    out: Steps | None = None
+def _find_in_list(value: list[Any], plain: Any, dropped: _Dropped) -> Findings | None:
+    out: Findings | None = None
     for index, item, given in _paired(value, plain, dropped):
-        found = _look(item, given, dropped)
+        found = _find(item, given, dropped)
         if found:
             out = out or []
             out += [(f"[{index}]{path}", what) for path, what in found]
@@ -92,7 +92,7 @@ def _in_list(value: list[Any], plain: Any, dropped: _Dropped) -> Steps | None:
 
 
 def _paired(value: list[Any], plain: Any, dropped: _Dropped) -> Iterable[tuple[int, Any, Any]]:
-    """Give each item with its place and what stood there, past those that were dropped."""
+    """Yield the index, the item and its JSON value, without the values that were dropped."""
     if plain.__class__ is list:
         if len(plain) == len(value):
             return zip(range(len(value)), value, plain, strict=True)
@@ -102,86 +102,86 @@ def _paired(value: list[Any], plain: Any, dropped: _Dropped) -> Iterable[tuple[i
     return ((index, item, None) for index, item in enumerate(value))
 
 
-def _in_dict(value: dict[str, Any], plain: Any, dropped: _Dropped) -> Steps | None:
+def _find_in_dict(value: dict[str, Any], plain: Any, dropped: _Dropped) -> Findings | None:
     given = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {}
-    found = ((key, _look(item, given.get(key), dropped)) for key, item in value.items())
+    found = ((key, _find(item, given.get(key), dropped)) for key, item in value.items())
     return [(_step(key) + path, what) for key, steps in found for path, what in steps or ()]
 
 
-def _in_unknown(value: UnknownVariant, _plain: Any, _dropped: _Dropped) -> Steps:
+def _find_in_variant(value: UnknownVariant, _plain: Any, _dropped: _Dropped) -> Findings:
     return [(_step(value.tag_field), f"unknown value {cut(value.tag)!r}")]
 
 
-def _in_enum(value: OpenStrEnum, _plain: Any, _dropped: _Dropped) -> Steps | None:
+def _find_in_enum(value: OpenStrEnum, _plain: Any, _dropped: _Dropped) -> Findings | None:
     return None if value.is_known else [("", f"unknown value {cut(str(value))!r}")]
 
 
-def _strange(plain: Any, keys: frozenset[str]) -> Steps | None:
+def _undeclared(plain: Any, keys: frozenset[str]) -> Findings | None:
     if plain.__class__ is not dict or plain.keys() <= keys:
         return None
-    return [(_step(key), Key(key)) for key in plain if key not in keys]
+    return [(_step(key), UndeclaredKey(key)) for key in plain if key not in keys]
 
 
-def _in_struct(kind: type[Struct]) -> _Look:
-    """Make the look into a class: its declared keys, and its fields that may hold something unknown."""
-    fields = [f for f in msgspec.structs.fields(kind) if f.name != GUARD]
-    tag = kind.__struct_config__.tag_field
+def _struct_finder(cls: type[Struct]) -> _Finder:
+    """Return the finder of a class: its declared keys, and its fields that may contain something unknown."""
+    fields = [f for f in msgspec.structs.fields(cls) if f.name != GUARD]
+    tag = cls.__struct_config__.tag_field
     keys = frozenset((*(f.encode_name for f in fields), *([tag] if tag is not None else ())))
-    return _in_fields(keys, [(f.name, f.encode_name) for f in fields if _may_hold(f.type)])
+    return _field_finder(keys, [(f.name, f.encode_name) for f in fields if _may_hold(f.type)])
 
 
-def _in_fields(keys: frozenset[str] | None, fields: list[tuple[str, str]]) -> _Look:
-    """Make the look into a class with these keys, None where it keeps all; `fields` are attributes and their keys."""
+def _field_finder(keys: frozenset[str] | None, fields: list[tuple[str, str]]) -> _Finder:
+    """Return the finder of a class with these keys, or None if it keeps all; `fields` are attributes and their keys."""
     steps = [(name, wire, _step(wire)) for name, wire in fields]
-    looks = _LOOKS
+    finders = _FINDERS
 
-    def look(value: Any, plain: Any, dropped: _Dropped) -> Steps | None:
-        out: Steps | None = None
+    def find(value: Any, plain: Any, dropped: _Dropped) -> Findings | None:
+        out: Findings | None = None
         is_object = plain.__class__ is dict
         if keys is not None and is_object and not plain.keys() <= keys:
-            out = _strange(plain, keys)
+            out = _undeclared(plain, keys)
         for name, wire, step in steps:
             item = getattr(value, name)
-            inner = looks.get(item.__class__, _look)
-            if inner is _nothing:  # as for most: looking here is much quicker than a call
+            inner = finders.get(item.__class__, _find)
+            if inner is _find_nothing:  # as for most values: this test is much faster than a call
                 continue
             found = inner(item, plain.get(wire) if is_object else None, dropped)
             if found:
                 out = [*(out or ()), *((step + path, what) for path, what in found)]
         return out
 
-    return look
+    return find
 
 
-def _in_catch_all(kind: type[CatchAll]) -> _Look:
-    """Make the look into a class that keeps every key."""
-    entries, types = declared(kind), get_type_hints(kind, include_extras=True)
-    fields = [(name, entry.wire) for name, entry in entries.items() if name != "extra" and _may_hold(types[name])]
-    inside = _in_fields(None, fields)
-    other_of = kind.__shape__.other_of
-    tag = next((name for name, entry in entries.items() if entry.wire == other_of), None)
+def _catch_all_finder(cls: type[CatchAll]) -> _Finder:
+    """Return the finder of a class that keeps all keys."""
+    attributes, types = declared(cls), get_type_hints(cls, include_extras=True)
+    fields = [(name, field.wire) for name, field in attributes.items() if name != "extra" and _may_hold(types[name])]
+    inside = _field_finder(None, fields)
+    other_of = cls.__shape__.other_of
+    tag = next((name for name, field in attributes.items() if field.wire == other_of), None)
 
-    def look(value: Any, plain: Any, dropped: _Dropped) -> Steps | None:
+    def find(value: Any, plain: Any, dropped: _Dropped) -> Findings | None:
         found = inside(value, plain, dropped)
         if other_of is None:
             return found
         shown = cut(str(getattr(value, tag))) if tag is not None else ""
         return [(_step(other_of), f"unknown value {shown!r}"), *(found or ())]
 
-    return look
+    return find
 
 
-def _look_for(kind: type) -> _Look:
-    if issubclass(kind, UnknownVariant):
-        return _in_unknown
-    if issubclass(kind, OpenStrEnum):
-        return _in_enum
-    if issubclass(kind, Struct) and hasattr(kind, "__struct_config__"):
-        return _in_struct(kind)
-    return _in_catch_all(kind) if issubclass(kind, CatchAll) else _nothing
+def _finder_of(cls: type) -> _Finder:
+    if issubclass(cls, UnknownVariant):
+        return _find_in_variant
+    if issubclass(cls, OpenStrEnum):
+        return _find_in_enum
+    if issubclass(cls, Struct) and hasattr(cls, "__struct_config__"):
+        return _struct_finder(cls)
+    return _catch_all_finder(cls) if issubclass(cls, CatchAll) else _find_nothing
 
 
-_LOOKS: dict[type, _Look] = {list: _in_list, dict: _in_dict}
+_FINDERS: dict[type, _Finder] = {list: _find_in_list, dict: _find_in_dict}
 _FRAME = frozenset(Frame.__struct_fields__)
 
 
@@ -189,17 +189,20 @@ def _step(key: str) -> str:
     return f".{key}" if key.isidentifier() and len(key) <= 80 else f"[{cut(key)!r}]"
 
 
-def _may_hold(kind: Any) -> bool:
-    """Say whether a field of this type may hold something unknown; free JSON holds nothing but values."""
-    if isinstance(kind, TypeVar):  # a result
+def _may_hold(annotation: Any) -> bool:
+    """Return whether a field of this type may contain something unknown. Free JSON cannot: it has no schema."""
+    if isinstance(annotation, TypeVar):  # a result
         return True
-    if kind is Any or isinstance(kind, NewType):
+    annotation = unwrap(annotation)
+    if annotation is Any:
         return False
-    parts: tuple[Any, ...] = get_args(kind)
+    parts: tuple[Any, ...] = get_args(annotation)
     if parts:
         return any(map(_may_hold, parts))
-    if not isinstance(kind, type):
+    if not isinstance(annotation, type):
         return False
-    if issubclass(kind, OpenInt32Enum) or (issubclass(kind, Enum) and not issubclass(kind, OpenStrEnum)):
+    if issubclass(annotation, OpenInt32Enum) or (
+        issubclass(annotation, Enum) and not issubclass(annotation, OpenStrEnum)
+    ):
         return False  # error codes are free
-    return kind not in _PLAIN
+    return annotation not in _PLAIN
