@@ -49,7 +49,7 @@ DOORS = {
 NETWORK_DOOR = "fetch"
 NETWORK = {"http", "urllib", "socket", "ssl", "requests", "httpx", "asyncio"}
 
-WITHOUT_CIRCLES = ("generator",)
+WITHOUT_CIRCLES = ("generator", "runtime")
 """The folders whose modules may not import each other in a circle."""
 LAZY_DOORS = {"runtime": {"_decode/hook.py"}}
 """Files that may import what lies above them, inside a function, when it is first needed."""

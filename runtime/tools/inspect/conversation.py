@@ -9,9 +9,9 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType
 from ..._decode.context import Skipped
 from ..._decode.paths import cut
 from ..._rpc.batch import decode_batch
+from ..._rpc.codes import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from ..._rpc.errors import MessageError
 from ..._rpc.frame import Frame, decode_frame, frame_by_parts
-from ..._rpc.schema import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .clock import Moment, between
 from .direction import OTHER, Side
 from .extraction import ExtractedMessage, NoMessage, extract_message, without_tail
