@@ -244,7 +244,7 @@ class _Reader:
             if keyword in schema and not schema[keyword]:
                 raise self.fail(child(pointer, keyword), "an empty list of alternatives")
         for index, value in enumerate(schema.get("allOf", [])):
-            if not is_object(value) or "$ref" not in value:
+            if value is not True and (not is_object(value) or "$ref" not in value):  # `true` constrains nothing
                 place = child(pointer, "allOf", index)
                 raise self.fail(place, "allOf may list references only", "give the part a definition")
         for keyword in ("items", "not", "additionalProperties"):

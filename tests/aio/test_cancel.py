@@ -158,7 +158,7 @@ def test_params_that_are_no_json_leave_nothing_behind() -> None:
             with pytest.raises((TypeError, NotImplementedError)):
                 await client.extension_notify("_x/y", object())
             for wrong in (client.extension_call("x/y"), client.extension_notify("x/y")):
-                with pytest.raises(ValueError, match="no extension method"):
+                with pytest.raises(ValueError, match="not an extension method"):
                     await wrong
             with pytest.raises(TypeError, match="No notification has params of the class PromptRequest"):
                 await client.notify(v1.PromptRequest(session_id=SESSION, prompt=[]))

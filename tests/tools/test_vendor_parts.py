@@ -150,8 +150,8 @@ def test_what_cannot_be_chosen(vendor: Command) -> None:
 def test_a_copy_gives_the_parts_that_it_has(vendor: Command, tmp_path: Path) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", "tools")
     refused = module(DEST, "vendor", "other", "--parts", "types", "aio", cwd=tmp_path)
-    assert refused == Run(1, [], "error: part 'aio' is not in this copy; there are types, messages, tools\n")
-    for parts in ("types", "messages", "tools", "all"):
+    assert refused == Run(1, [], "error: part 'aio' is not in this copy; there are types, messages, state, tools\n")
+    for parts in ("types", "messages", "state", "tools", "all"):
         run = module(DEST, "vendor", f"from_{parts}", "--parts", parts, cwd=tmp_path)
         assert (run.status, run.err) == (0, "")
         same = "tools" if parts == "all" else parts
