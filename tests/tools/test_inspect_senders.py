@@ -170,8 +170,8 @@ def test_marks_decide_between_equal_ids(inspect: Inspect) -> None:
     wrong = inspect.json(*lines, options=["--perspective", "agent"])
     assert wrong.status == 1
     assert wrong.messages[0]["problem"] == {
-        "message": "'session/list' is for the agent to handle, and yet was sent by it "
-        "(are the marks those of the other side?)",
+        "message": "'session/list' is handled by the agent, but was sent by it "
+        "(are the labels those of the other side?)",
         "path": "$.method",
         "code": -32601,
     }
