@@ -17,7 +17,6 @@ from ._services.files import Files
 from ._services.permissions import Chosen, Decision, Permissions, choose
 from ._services.terminals import Terminals
 from ._session.handshake import Handshake, NotAdvertised
-from ._session.load import Opened, load_or_new
 from ._transports.memory import memory_pair
 from ._transports.process import ProcessTransport, spawn
 from ._transports.stdio import stdio
@@ -35,24 +34,27 @@ if TYPE_CHECKING:
         ServesFiles,  # pyright: ignore[reportUnknownVariableType]
         ServesTerminals,  # pyright: ignore[reportUnknownVariableType]
     )
+    from ._session.load import Opened, load_or_new
 else:
-    _ENDPOINTS = (
-        "Agent",
-        "AgentConnection",
-        "Client",
-        "ClientConnection",
-        "DecidesPermissions",
-        "ServesFiles",
-        "ServesTerminals",
-    )
+    # Loaded on first use: a program that loads no session needs no state, and one of another schema not this one.
+    _MODULES = {
+        "Opened": "._session.load",
+        "load_or_new": "._session.load",
+        "Agent": "..v1.aio",
+        "AgentConnection": "..v1.aio",
+        "Client": "..v1.aio",
+        "ClientConnection": "..v1.aio",
+        "DecidesPermissions": "..v1.aio",
+        "ServesFiles": "..v1.aio",
+        "ServesTerminals": "..v1.aio",
+    }
 
     def __getattr__(name: str) -> Any:
-        # Loaded on first use, so that users of another schema do not load this one.
-        if name not in _ENDPOINTS:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         package = __name__.rpartition(".")[0]
         try:
-            module = import_module(f"{package}.v1.aio")
+            module = import_module(_MODULES[name], __name__)
         except ModuleNotFoundError as why:
             if why.name not in (f"{package}.v1", f"{package}.v1.aio"):
                 raise
@@ -60,13 +62,15 @@ else:
                 f"module {__name__!r} has no {name!r}, since this copy lacks the schema v1; import it "
                 f"from another schema, as in `from {package}.v2.aio import {name}`"
             ) from None
-        globals().update({n: getattr(module, n) for n in _ENDPOINTS if hasattr(module, n)})
+        globals().update(
+            {n: getattr(module, n) for n, m in _MODULES.items() if m == _MODULES[name] and hasattr(module, n)}
+        )
         return getattr(module, name)
 
     def __dir__() -> list[str]:
-        # Lists the endpoints before they are loaded, too, unless this copy lacks the schema.
+        # Lists the names before they are loaded, too, unless this copy lacks the schema.
         has_schema = find_spec(f"{__name__.rpartition('.')[0]}.v1") is not None
-        return sorted({*globals(), *(_ENDPOINTS if has_schema else ())})
+        return sorted({*globals(), *(n for n, m in _MODULES.items() if has_schema or not m.startswith(".."))})
 
 
 __all__ = [
