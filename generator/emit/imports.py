@@ -16,7 +16,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._types.enums": ("OpenInt32Enum", "OpenStrEnum"),
     ".._rpc.envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
     ".._rpc.errors": ("MethodNotFound", "RequestError"),
-    ".._types.hooks": ("Absent",),
+    ".._types.hooks": ("Absent", "UInt64"),
     ".._rpc.schema": ("MessageSchema", "extension_method", "raw_json"),
     ".._types.inputs": ("Buffer", "Unknown"),
     ".._types.leniency": (
@@ -30,7 +30,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "Uri",
     ),
     ".._rpc.methods": ("Method",),
-    ".._types.numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
+    ".._types.numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32"),
     ".._decode.report": ("OnSkip",),
     ".._rpc.decoder": ("MessageDecoder", "MethodOf"),
     ".._types.structs": ("AcpStruct", "always", "always_new"),

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from .._types.hooks import Absent
-from .._types.numbers import UInt64, uint64
+from .._types.hooks import Absent, UInt64, uint64
 from .._types.unions import UnionSpec, spec_of
 from .._types.variants import CatchAll
 from .context import MAX_RECORDED, Skipped, TypeReader

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 import acp_msgspec as acp
 import msgspec
 from acp_msgspec import CatchAll
-from acp_msgspec._types import leniency, numbers, unions
+from acp_msgspec._types import hooks, leniency, unions
 from acp_msgspec._types.structs import GUARD
 from acp_msgspec._types.variants import declared
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, inspect
@@ -46,7 +46,7 @@ SIMPLE: dict[Any, str] = {
     type(None): "null",
     UnsetType: "UNSET",
     msgspec.Raw: "Raw",
-    vars(numbers)["UInt64"]: f"int[0..{2**64 - 1}]",  # a class to msgspec, `int` to a type checker
+    vars(hooks)["UInt64"]: f"int[0..{2**64 - 1}]",  # a class to msgspec, `int` to a type checker
 }
 UNIONS = (Union, UnionType)
 

@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Raw, Struct, UnsetType
 
-from .._types.hooks import Absent
-from .._types.numbers import UInt64
+from .._types.hooks import Absent, UInt64
 from .._types.unions import spec_of
 from .._types.unwrap import union_members, unwrap
 from .._types.variants import CatchAll, UnknownVariant, enc_hook

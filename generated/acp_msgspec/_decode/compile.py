@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal, NewType, TypeVar, cast, get_args, ge
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from .._types.hooks import Absent
+from .._types.hooks import UINT64_MAX, Absent, UInt64
 from .._types.leniency import Leniency, SenderConstraint
-from .._types.numbers import UINT64_MAX, UInt64
 from .._types.structs import GUARD
 from .._types.unions import NativePart, spec_of
 from .._types.unwrap import union_members, unwrap

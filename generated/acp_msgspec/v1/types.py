@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from .._types.hooks import UInt64
 from .._types.leniency import OrDefault, SkipInvalid, Uri
-from .._types.numbers import Int64, UInt16, UInt32, UInt64
+from .._types.numbers import Int64, UInt16, UInt32
 from .._types.structs import AcpStruct, always, always_new
 from .._types.unions import Closed, Fallback, Open, OpenFallback, Untagged
 from .._types.variants import CatchAll

@@ -8,8 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from .._types.hooks import UInt64
 from .._types.leniency import Base64, DateTime, OrDefault, Regex, SenderConstraint, SkipInvalid, Uri
-from .._types.numbers import Int64, UInt16, UInt32, UInt64
+from .._types.numbers import Int64, UInt16, UInt32
 from .._types.structs import AcpStruct, always, always_new
 from .._types.unions import Open, OpenFallback, Untagged
 from .._types.variants import CatchAll
