@@ -21,13 +21,13 @@ from generator.model import (
     Identifier,
     InitializePart,
     Named,
-    Nullable,
     PermissionService,
     Plain,
     Struct,
     TerminalService,
     Type,
     Union,
+    unwrap,
 )
 from generator.names import method_names
 
@@ -215,11 +215,6 @@ def _by_method(coroutines: Iterable[Coroutine]) -> dict[str, Coroutine]:
 
 
 def _named(kind: Type) -> str:
-    """Give the name of the definition that a type is, null aside; empty where it is none."""
-    match kind:
-        case Nullable(inner=inner):
-            return _named(inner)
-        case Named(name=name):
-            return name
-        case _:
-            return ""
+    """Return the name of the definition that a type refers to, null aside; empty if it refers to none."""
+    bare = unwrap(kind, lambda _: None, null=True)
+    return bare.name if isinstance(bare, Named) else ""

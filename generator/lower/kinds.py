@@ -8,7 +8,7 @@ from generator.errors import child
 from generator.lower.categories import constraints_of, is_scalar
 from generator.lower.context import Context
 from generator.lower.nodes import Node, branches_of, branches_without_null, has_flag, is_free, reference_of, type_of
-from generator.model import Alias, Choice, Constrained, Integer, ListOf, MapOf, Named, Nullable, Plain, Type
+from generator.model import Choice, Constrained, Integer, ListOf, MapOf, Named, Nullable, Plain, Type, unwrap
 from generator.read import SKIP_ITEMS
 
 RANGES: dict[str, tuple[int, int]] = {
@@ -111,14 +111,5 @@ def _list_of(context: Context, node: SchemaObject, pointer: str) -> Type:
 
 
 def resolve(context: Context, kind: Type) -> Type:
-    """Look through sender constraints and aliases."""
-    seen: set[str] = set()
-    while True:
-        match kind:
-            case Constrained(inner=inner):
-                kind = inner
-            case Named(name=name) if name not in seen and isinstance(alias := context.made_as(name), Alias):
-                seen.add(name)  # a cycle of aliases is reported when definitions are put in order
-                kind = alias.kind
-            case _:
-                return kind
+    """Strip sender constraints and aliases off a type."""
+    return unwrap(kind, context.made_as)

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from generator.errors import GeneratorError
 from generator.model import (
-    Alias,
-    Constrained,
     Definition,
     Enumeration,
     Field,
@@ -13,12 +11,11 @@ from generator.model import (
     Method,
     Named,
     Need,
-    Nullable,
     Plain,
     Presence,
     Struct,
-    Type,
     Union,
+    unwrap,
 )
 from generator.names import field_of
 from generator.overrides import Overrides
@@ -81,18 +78,6 @@ def _needs_of(
     return found, "" if found else entry.path, pointer
 
 
-def _unwrapped(kind: Type, known: Mapping[str, Definition]) -> Type:
-    """Strip null, sender constraints and aliases off a type."""
-    while True:
-        match kind:
-            case Nullable(inner=inner) | Constrained(inner=inner):
-                kind = inner
-            case Named(name=name) if isinstance(alias := known.get(name), Alias):
-                kind = alias.kind
-            case _:
-                return kind
-
-
 def _member(owner: Definition | None, wire: str) -> Field | None:
     fields = owner.fields if isinstance(owner, Struct) else ()
     return next((f for f in fields if f.wire == wire), None)
@@ -106,14 +91,14 @@ def _fields_on(start: Definition | None, path: str, known: Mapping[str, Definiti
         if entry is None:
             return
         yield entry
-        kind = _unwrapped(entry.kind, known)
+        kind = unwrap(entry.kind, known.get, null=True)
         place = known.get(kind.name) if isinstance(kind, Named) else None
 
 
 def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
     """Return the value that advertises the end of a path; None if a class on the path has other required fields."""
     for number, entry in enumerate(path):
-        kind = _unwrapped(entry.kind, known)
+        kind = unwrap(entry.kind, known.get, null=True)
         if isinstance(kind, Named):
             owner = known.get(kind.name)
             below = path[number + 1 : number + 2]
@@ -123,7 +108,7 @@ def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
                 return None
         elif kind != Plain("bool"):
             return None
-    return Literal(True) if _unwrapped(path[-1].kind, known) == Plain("bool") else MapValue()
+    return Literal(True) if unwrap(path[-1].kind, known.get, null=True) == Plain("bool") else MapValue()
 
 
 def _field(params: Definition | None, wire: str, value: str, known: Mapping[str, Definition]) -> str | None:
@@ -134,8 +119,8 @@ def _field(params: Definition | None, wire: str, value: str, known: Mapping[str,
     entry = _member(params, wire)
     if entry is None:
         return None
-    kind = _unwrapped(entry.kind, known)
-    kind = _unwrapped(kind.item, known) if isinstance(kind, ListOf) else kind
+    kind = unwrap(entry.kind, known.get, null=True)
+    kind = unwrap(kind.item, known.get, null=True) if isinstance(kind, ListOf) else kind
     target = known.get(kind.name) if isinstance(kind, Named) else None
     return entry.name if not value or value in _tags(target) else None
 

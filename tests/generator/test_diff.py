@@ -176,8 +176,8 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("old", "fmt", "message"),
     [
         ("nowhere", "text", "'nowhere' is not a file, a folder or a git revision of this project (hint: a lock"),
-        ("", "text", "'' is no file, no folder and no git revision"),
-        ("--help", "text", "'--help' is no file, no folder and no git revision"),
+        ("", "text", "'' is not a file, a folder or a git revision"),
+        ("--help", "text", "'--help' is not a file, a folder or a git revision"),
         ("empty", "text", "empty: holds no schema (hint: v1/schema.json, schema/v1/… or schema.json)"),
         ("broken.json", "text", "broken.json: is not JSON: "),
         ("keyword.json", "text", "keyword.json#/$defs/A: unknown keyword 'x-new'"),

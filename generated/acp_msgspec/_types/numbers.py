@@ -1,4 +1,4 @@
-"""Integers with the ranges of their wire formats. To type checkers each is `int`. `UInt64` is a stand-in: see `hooks`."""
+"""Integers with the ranges of their wire formats; to type checkers each is `int`. For `UInt64` see `hooks`."""
 
 from typing import Annotated
 

@@ -24,6 +24,7 @@ from generator.model import (
     Type,
     Union,
     parts,
+    unwrap,
 )
 from generator.source import Source
 
@@ -58,10 +59,7 @@ class Index:
 
     def resolved(self, kind: Type) -> Type:
         """Resolve aliases."""
-        if isinstance(kind, Named):
-            target = self.by_name.get(kind.name)
-            return self.resolved(target.kind) if isinstance(target, Alias) else kind
-        return kind
+        return unwrap(kind, self.by_name.get, constraints=False)
 
     def derived(self, *roots: str) -> tuple[str, ...]:
         """List the classes without a key of their own that were made for `roots`; the roots are not listed."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ..._rpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
 from ..._rpc.encoding import encode
 from ..._rpc.errors import InvalidRequest, MessageError, ParseError, RequestError
 from ..._rpc.frame import frame_of
@@ -16,7 +17,6 @@ from .lifecycle import Lifecycle
 from .problems import Problem, ProblemKind
 from .protocol_version import INITIALIZE, UnsupportedVersion, other_version
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 QUOTED = 60
 """Number of bytes of an unparseable message quoted in the problem."""
 SHORTEST = len('{"jsonrpc":"2.0","method":"_"}')

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Raw, UnsetType
 
 from ..._decode.report import without_listener
+from ..._rpc.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from ..._rpc.errors import MessageError, MethodNotFound, RequestError
 from ..._rpc.frame import frame_of
 from .backpressure import Backpressure
@@ -22,7 +23,7 @@ from .protocol_version import INITIALIZE, other_version
 from .queue_item import HookNotification, RequestStart
 from .reports import class_name
 from .result_check import accept_anything, result_check
-from .unreadable import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, SHORTEST, Unreadable
+from .unreadable import SHORTEST, Unreadable
 from .weight import weight
 from .writer import LONGEST
 

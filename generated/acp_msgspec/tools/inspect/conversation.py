@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType
 
 from ..._decode.context import Skipped
-from ..._decode.paths import cut
+from ..._decode.paths import TOO_DEEP, cut
 from ..._rpc.batch import decode_batch
 from ..._rpc.codes import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from ..._rpc.errors import MessageError
@@ -259,5 +259,5 @@ def _broken(line: Line, why: str, when: Moment | None = None) -> LogMessage:
 
 
 def _invalid_json(why: Exception, line: Line) -> str:
-    what = "The JSON is nested too deeply" if isinstance(why, RecursionError) else str(why)
+    what = TOO_DEEP if isinstance(why, RecursionError) else str(why)
     return what if line.ended else f"{what} (the last line, which has no end)"
