@@ -25,7 +25,7 @@ ROUNDS = 11
 CHUNKS, TRIPS = 5000, 1000
 PATIENCE = 120  # seconds for one answer
 BAR = 5.0
-"""The official SDK is to take at least so many times as long for a chunk."""
+"""The official SDK must take at least this many times as long for a chunk."""
 WHAT = {"chunks": CHUNKS, "trips": TRIPS}
 TITLES = {
     "wall": "time of one",

@@ -116,7 +116,7 @@ def _pins() -> str:
 
 
 def _run(*command: str | Path, **environment: str) -> None:
-    """Run a command in the folder of the tools; nothing is to be seen of it unless it fails."""
+    """Run a command in the folder of the tools; its output is shown only if it fails."""
     run = subprocess.run(
         command,
         cwd=TOOLS if TOOLS.is_dir() else ROOT,

@@ -1,4 +1,7 @@
-"""The code generator: from the Agent Client Protocol's JSON Schema to the package `acp_msgspec`."""
+"""The code generator: from the Agent Client Protocol's JSON Schema to the package `acp_msgspec`.
+
+`pipeline` runs the stages in order: `source`, `read`, `lower`, `emit`, `write`. Each may import only what is before it.
+"""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The one environment of Jinja: what a template names must be there."""
+"""The Jinja environment, where an undefined name in a template is an error. Only this module imports Jinja."""
 
 from functools import cache
 

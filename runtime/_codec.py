@@ -1,4 +1,4 @@
-"""Decoding and encoding: msgspec first, and the repair context only where that fails."""
+"""Decoding and encoding of any type: the fast path is msgspec's own decoder, and the slow path repairs."""
 
 import builtins
 from collections.abc import Callable, Sequence

@@ -1,6 +1,7 @@
 """What changed for users of the package between two versions of the schemas, and whom each change affects.
 
-`inputs` reads both sides, `compare/` finds the changes, `render/` writes them in one of the `FORMATS`.
+`inputs` reads both sides, `compare/` finds the changes, `render/` writes them in one of the `FORMATS`. Only the
+command line imports it.
 """
 
 from collections.abc import Callable

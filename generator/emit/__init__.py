@@ -1,4 +1,8 @@
-"""Emission: one writer per output file makes views of the model and renders them. Nothing is written to disk here."""
+"""Emission: one writer per output file makes views of the model and renders them. Nothing is written to disk here.
+
+It knows the model, the docstrings and the templates, and nothing of JSON Schema. It decides how things are spelled;
+`lower` decides what they are.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The layout of docstrings."""
+"""The layout of docstrings. Their texts come from `generator/docs.py`."""
 
 import textwrap
 

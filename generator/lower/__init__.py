@@ -1,6 +1,7 @@
 """Lowering: from a schema that was read to the few kinds of definitions that templates can write.
 
-One pass after the other; a pass sees the context and what earlier passes have made.
+One pass after the other; a pass sees the context and what earlier passes have made. It
+imports the schema (`read`), the overrides and the names; nothing here knows Python text, which `emit` writes.
 """
 
 from generator.errors import GeneratorError

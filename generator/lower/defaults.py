@@ -1,4 +1,7 @@
-"""Default values: JSON values of the schema become the values of `values.py`, according to the type of the field."""
+"""Default values: JSON values of the schema become the values of `values.py`, according to the type of the field.
+
+Whether a field has a default, and which one if the schema has none, is decided in `fields`.
+"""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""Fields: what an absent, null or invalid property becomes, and its default."""
+"""Fields: what an absent, null or invalid property becomes, and its default.
+
+A repaired field gets the same default as an absent one; a required one, which has none, gets an empty list or map, or
+null (`_field` in the runtime's `_decode/compile.py`).
+"""
 
 from collections.abc import Sequence
 

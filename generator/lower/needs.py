@@ -1,4 +1,7 @@
-"""Capabilities: which methods, and which values in their params, need one; checked against the schema."""
+"""Capabilities: which methods, and which values in their params, need one; checked against the schema.
+
+The entries are in `schema/overrides.toml`. What connections do with them is decided in `aio/_session/handshake.py`.
+"""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,6 +1,7 @@
 """Folding tags: a payload that one variant alone uses carries that variant's tag itself.
 
-Other payloads stay untagged, and each variant that uses one becomes a tagged subclass of it.
+Other payloads stay untagged, and each variant that uses one becomes a tagged subclass of it. What a tag is, `nodes`
+says (`required_constants`); which key is that of a union, and the class of each variant, `unions`.
 """
 
 from generator.engine import SchemaObject

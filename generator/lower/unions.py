@@ -1,4 +1,7 @@
-"""Unions: the alternatives of an object become classes, and the classes a union."""
+"""Unions: the key of a union's tag, a class for each of its alternatives, and the union of these classes.
+
+A payload that carries its tag itself (`tags`) is such a class already. `names.variant_name` names the others.
+"""
 
 from dataclasses import dataclass, replace
 

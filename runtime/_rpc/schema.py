@@ -133,7 +133,8 @@ class MessageSchema(Struct):
         `mismatch` is the path in the message at which the fast path failed, if it ran; it only saves time. `limit` is
         the number of repairs to list.
 
-        Raises `Mismatch` with a path from the message's root, and `msgspec.DecodeError` for malformed JSON.
+        Raises `Mismatch` with a path from the message's root, such as `$.params.x` where `key` is `params`, and
+        `msgspec.DecodeError` for malformed JSON.
         """
         if raw is UNSET or bytes(raw).strip() == b"null":
             return _from_nothing(kind, key, absent=raw is UNSET)

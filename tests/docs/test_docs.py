@@ -97,6 +97,15 @@ def test_files_and_names_of_the_code_exist() -> None:
             assert hasattr(of, name), f"{page} names {module}.{name}"
 
 
+def test_each_decision_lives_in_two_files_at_most() -> None:
+    section = support.text_of("architecture.md").partition("## Where each decision lives\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+    for row in rows:
+        paths = re.findall(r"`((?:generator|runtime|schema|templates|tests)/[^`]*)`", row)
+        assert 1 <= len(set(paths)) <= 2, row
+    assert len(rows) > 30
+
+
 class _Page(HTMLParser):
     """What a built page links to, loads, and can be linked to."""
 

@@ -1,4 +1,7 @@
-"""Compiles types to readers: each type once, at its first use."""
+"""Compiles types to readers: each type once, at its first use.
+
+`_field` decides what a repaired field gets: the default of its class, or an empty value if it is required.
+"""
 
 from enum import Enum
 from typing import Annotated, Any, Literal, NewType, TypeVar, cast, get_args, get_origin, get_type_hints

@@ -1,7 +1,7 @@
 """The hook that msgspec calls for types it does not know, and the one lazy door to the repair engine.
 
-`engine` is the only deferred import of the package. Most programs decode only valid messages, and loading the engine
-takes about as long as loading the rest of the codec.
+`engine` imports a module that lies above this one, which happens nowhere else in the package, and defers that import.
+Most programs decode only valid messages, and loading the engine takes about as long as loading the rest of the codec.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Mismatches: the JSON path of a value, the name of its type, and how a message quotes it."""
+"""Mismatches: the JSON path of a value, the name of its type, and how a message quotes it.
+
+A path begins at the outermost value: `$` is the message if a whole one is decoded, as in `$.params.sessionId`.
+"""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Reading whole messages: one strict pass for what is well-formed, a careful second look at everything else.
+"""Decoders of whole messages: the fast path is one strict pass, the slow path reads frame and params separately.
 
-The classes here know no schema. Each emitted module hands its own envelopes to two readers.
+The classes here know no schema. Each emitted module makes two decoders, one for what each side sends.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ class MessageDecoder(Struct, Generic[M]):
         for envelope in self.envelopes:
             table = self.requests if issubclass(envelope, self.schema.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
-        # KeptVariant as plain functions, since looking up a method of a Struct takes longer.
+        # Kept as plain functions, since looking up a method of a Struct takes longer.
         self.strict = self._first
         self.with_id = self._make_with_id()
 

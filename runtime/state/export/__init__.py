@@ -1,1 +1,4 @@
-"""Exports of a session's state: Markdown and HTML."""
+"""Exports of a session's state: Markdown and HTML.
+
+They read snapshots (`_views`), and never the state that these are made from.
+"""
