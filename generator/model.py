@@ -181,7 +181,7 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A string with a type of its own, such as an id."""
+    """A string of a named type, such as an id."""
 
     name: str
     pointer: str

@@ -9,7 +9,7 @@ from msgspec import DecodeError, ValidationError
 
 from ._decode.context import Skipped
 from ._decode.hook import dec_hook, engine
-from ._decode.malformed import after_mark, plain_values, reason
+from ._decode.malformed import plain_values, reason, without_byte_order_mark
 from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path
 from ._decode.report import OnSkip, record_limit, report
 from ._decode.strict import DECODERS, strict_decoder
@@ -149,7 +149,7 @@ def _decode_slow(
 ) -> Any:
     """Decode what the fast path rejected with `why`."""
     if not isinstance(why, ValidationError):
-        rest = after_mark(buf)
+        rest = without_byte_order_mark(buf)
         if rest is not None:
             try:
                 return strict_decoder(kind)(rest)

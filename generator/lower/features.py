@@ -199,11 +199,11 @@ class _Finder:
         return {f.name: f for f in found.fields} if isinstance(found, Struct) else {}
 
     def _has(self, name: str | None, fields: set[str]) -> bool:
-        """Whether a name is that of a struct with these fields."""
+        """Return whether a name is that of a struct with these fields."""
         return isinstance(self._definitions.get(name or ""), Struct) and fields <= self._fields(name).keys()
 
     def _variants(self, owner: str | None, field: str) -> dict[str, str]:
-        """Give the classes of the union in a field by their tags."""
+        """Return the classes of the union in a field, by tag."""
         found = self._fields(owner).get(field)
         union = self._definitions.get(_named(found.kind)) if found is not None else None
         return dict(union.variants) if isinstance(union, Union) else {}
@@ -215,7 +215,7 @@ def _by_method(coroutines: Iterable[Coroutine]) -> dict[str, Coroutine]:
 
 
 def _named(kind: Type) -> str:
-    """Give the name of the definition that a type is, null aside; empty where it is none."""
+    """Return the name of the definition that a type refers to, null aside; empty for any other type."""
     match kind:
         case Nullable(inner=inner):
             return _named(inner)

@@ -23,7 +23,7 @@ def lower_unions(context: Context, folded: dict[str, Tag]) -> list[Definition]:
 
 
 def with_fallback_guards(made: list[Definition]) -> list[Definition]:
-    """Tell each object that a tagged union falls back to which key it must not have: the union's tag."""
+    """Set the key that each untagged fallback of a tagged union must not have: the union's tag."""
     structs = {d.name: d for d in made if isinstance(d, Struct) and d.tag is None and d.base is None}
     guards: dict[str, str] = {}
     for union in (d for d in made if isinstance(d, Union)):
@@ -150,7 +150,7 @@ class _Variants:
         return payload
 
     def _constant(self, tag: Tag, pointer: str) -> Field:
-        """Make the field for the tag of a nested union."""
+        """Return the field for the tag of a nested union."""
         name = field_of(tag.field, self.context.schema.names)
         return Field(tag.field, name, Plain("str"), Presence.REQUIRED, Leniency.NONE, pointer, constant=tag.value)
 

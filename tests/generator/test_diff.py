@@ -46,7 +46,7 @@ def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in RULES.values():
         assert rule.sentence.endswith(".")
         assert rule.reason.endswith(".")
-        assert rule.seen or rule.severity is Effect.COMPATIBLE, f"{rule.kind} is a patch, yet somebody is affected"
+        assert rule.noticed or rule.severity is Effect.COMPATIBLE, f"{rule.kind} is a patch, yet somebody is affected"
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -176,8 +176,8 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("old", "fmt", "message"),
     [
         ("nowhere", "text", "'nowhere' is not a file, a folder or a git revision of this project (hint: a lock"),
-        ("", "text", "'' is no file, no folder and no git revision"),
-        ("--help", "text", "'--help' is no file, no folder and no git revision"),
+        ("", "text", "'' is not a file, a folder or a git revision"),
+        ("--help", "text", "'--help' is not a file, a folder or a git revision"),
         ("empty", "text", "empty: holds no schema (hint: v1/schema.json, schema/v1/… or schema.json)"),
         ("broken.json", "text", "broken.json: is not JSON: "),
         ("keyword.json", "text", "keyword.json#/$defs/A: unknown keyword 'x-new'"),

@@ -172,4 +172,4 @@ def described(definition: Definition) -> str:
         case Alias():
             return f"an alias of {type_text(definition.kind)}"
         case _:
-            return "an enumeration" if hasattr(definition, "members") else "text with a type of its own"
+            return "an enumeration" if hasattr(definition, "members") else "text of a named type"

@@ -16,7 +16,7 @@ MIN_PARTS = 3
 """The number of parts from which the shape alone is enough evidence."""
 
 IN_OVERRIDES = "named in the overrides"
-STANDS_FOR = "same shape, and the old name stands for it"
+STANDS_FOR = "same shape, and the old name is an alias of it"
 
 Uses = frozenset[tuple[str, str]]
 

@@ -5,7 +5,7 @@ from msgspec import Struct, field
 from .outbox import Outbox
 
 MAX_HELD = 8 * 1024 * 1024
-"""Above this number of bytes held for all batches, ready answers go out as an array of their own."""
+"""Above this number of bytes held for all batches, ready answers are sent early, as a separate array."""
 
 
 class BatchReply(Struct, eq=False):

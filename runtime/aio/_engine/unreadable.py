@@ -142,7 +142,7 @@ class Unreadable:
         return is_answered
 
     def _drop_late(self, error: MessageError, data: bytes) -> bool:
-        """Whether a message without a usable method has the id of an abandoned call, which is then forgotten."""
+        """Return whether a message without a usable method has the id of an abandoned call, which is then forgotten."""
         if not self._calls.is_abandoned(error.id):
             return False
         frame = frame_of(data)

@@ -146,7 +146,7 @@ def _words(name: str) -> list[str]:
 
 
 def _is_close(a: str, b: str, threshold: float) -> bool:
-    """Whether two words are similar, or have the same letters in another order."""
+    """Return whether two words are similar, or have the same letters in another order."""
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     if matcher.real_quick_ratio() < threshold or matcher.quick_ratio() < threshold:  # much faster, and rules out most
         return False

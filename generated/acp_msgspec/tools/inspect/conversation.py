@@ -158,7 +158,7 @@ class Conversation:
             self.pending.add(message.id, request)
 
     def _initialize(self, version: Any, line: int) -> None:
-        """Begin a new connection: the pending requests of the last one can get no response any more."""
+        """Begin a new connection: the pending requests of the previous one can no longer get a response."""
         self.pending.restart(line)
         self._tool_calls.restart()
         self.connection += self._begun
