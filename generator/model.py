@@ -147,7 +147,7 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """An object that keeps undeclared keys: the `other` branch of an open union, or an object of its own."""
+    """An object that keeps undeclared keys: the `other` branch of an open union, or a separate object."""
 
     name: str
     pointer: str
@@ -242,7 +242,7 @@ class RoutingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """One routing definition: the messages of one kind that `sender` sends; "protocol" stands for either side."""
+    """One routing definition: the messages of one kind that `sender` sends; "protocol" means either side."""
 
     name: str
     pointer: str

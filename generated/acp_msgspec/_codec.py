@@ -26,7 +26,7 @@ T = TypeVar("T")
 class Decoder(Generic[T]):
     """A reusable decoder of one type, for hot loops.
 
-    `unknown` decides about an unknown tag in a closed union: "reject" raises, "keep" gives an `UnknownVariant`.
+    `unknown` decides about an unknown tag in a closed union: "reject" raises, "keep" keeps it as an `UnknownVariant`.
     `on_skip` is called with each `Skipped` after a decode that repaired something.
     """
 
@@ -128,7 +128,7 @@ def convert(value: Any, /, *, type: "TypeForm[T]", unknown: Unknown = "reject", 
 @overload
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
-    """Turn plain JSON values (what `json.loads` gives) into `type`, as `decode` does for JSON text.
+    """Convert plain JSON values (what `json.loads` returns) to `type`, as `decode` does for JSON text.
 
     Raises `msgspec.ValidationError` for an invalid value that cannot be repaired.
     """

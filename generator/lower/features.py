@@ -51,7 +51,7 @@ SERVED: dict[str, tuple[set[str], set[str]]] = {
 """The methods that ready handlers serve, with the fields that they read from the params and write to the result."""
 SELECTED, CANCELLED = "selected", "cancelled"
 IDLE_UPDATE = "state_update/idle"
-"""The tags of the update that says that a session is idle."""
+"""The tags of the update that reports an idle session."""
 
 
 def lower_features(definitions: Iterable[Definition], messages: Messages, file: str) -> Features | None:

@@ -1,4 +1,4 @@
-"""Unions: the alternatives of an object become classes, and the classes a union."""
+"""Unions: the alternatives of an object become classes, and these classes form a union."""
 
 from dataclasses import dataclass, replace
 
@@ -138,7 +138,7 @@ class _Variants:
         return Named(name), CatchAll(name, pointer, fields, alternative.other_of, known, tag, reserved)
 
     def _payload(self, alternative: Alternative) -> str | None:
-        """Return the payload if it can be the class of an alternative, or its base, without fields of its own."""
+        """Return the payload if it can be the class of an alternative, or its base, if it adds no fields."""
         payload = alternative.payload
         if payload is None or alternative.other_of is not None or alternative.keeps_extra:
             return None

@@ -46,7 +46,7 @@ def written(trail: Trail) -> str:
 
 
 class Fault(Struct, frozen=True):
-    """Stands in a plain value for an object that cannot be sent; `problem` says why."""
+    """Replaces an object that cannot be sent in a plain value; `problem` is the reason."""
 
     problem: str
 

@@ -195,7 +195,7 @@ class MessageSchema(Struct):
         # Free JSON as a result does not mean that an instance of a params class is a result.
         is_free = object in self.results and not isinstance(result, AcpStruct | CatchAll)
         if self.results == {Raw}:
-            return  # an early schema, which gives no method a result
+            return  # an early schema: no method has a result
         if not is_free and not any(c in self.results for c in cls.__mro__ if c is not object):
             hint = "; plain values need `method`, or to be Raw" if result is None or isinstance(result, PLAIN) else ""
             raise TypeError(f"No method has a result of the class {cls.__name__}; expected a response class{hint}")

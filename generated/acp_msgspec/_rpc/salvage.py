@@ -20,7 +20,7 @@ MOST_TOKENS = 20_000
 MOST_HEADS = 100
 """Maximum number of messages that are looked for in one line."""
 
-# A string without an end takes the rest of the text, so that no character is scanned twice.
+# A string without an end extends to the end of the text, so that no character is scanned twice.
 _TOKEN = rb'(?s:"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++)'
 _OBJECT, _COMMA, _COLON = b"{,:"
 _OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")

@@ -32,7 +32,7 @@ _NO_DOCS = Docs(Source("", "", "", {}, None, "", commit=None, pinned=False), {})
 
 
 class Index:
-    """The definitions of one module by name; `keyed` are those with a key of their own in `$defs`."""
+    """The definitions of one module by name; `keyed` are those with a key in `$defs`."""
 
     def __init__(self, module: Module) -> None:
         """Index the definitions."""
@@ -64,7 +64,7 @@ class Index:
         return kind
 
     def derived(self, *roots: str) -> tuple[str, ...]:
-        """List the classes without a key of their own that were made for `roots`; the roots are not listed."""
+        """List the classes without a key in `$defs` that were made for `roots`; the roots are not listed."""
         found: dict[str, None] = {}
         waiting = list(roots)
         while waiting:

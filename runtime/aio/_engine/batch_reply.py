@@ -43,7 +43,7 @@ class BatchReply(Struct, eq=False):
 
 
 def send_from_reader(outbox: Outbox, answer: bytes, batch: BatchReply | None) -> None:
-    """Send an answer that the reader gives itself, and count it: reading stops while the peer does not take them."""
+    """Send an answer of the reader itself, and count it: reading stops while the peer does not read such answers."""
     if batch is None:
         outbox.put(answer)
     else:

@@ -1,4 +1,4 @@
-"""The life of a connection: its parts are made, its tasks start, and everything is brought to an end."""
+"""The life of a connection: its parts are created, its tasks start, and both are ended in order."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -84,9 +84,9 @@ class Lifecycle:
             self.end(task.result() if error is None else f"reading failed: {error!r}", is_ours=False)
 
     def end(self, reason: str, *, is_ours: bool) -> None:
-        """Begin the end, once: no more calls are made, and everything that runs is brought to an end.
+        """Begin the end, once: no more calls are made, and all tasks are ended.
 
-        `is_ours` says that this side ends the connection, not the peer.
+        `is_ours` is True if this side ends the connection, False if the peer does.
         """
         if self._closer is None:
             self.closed = self._reason(reason, is_ours=is_ours)

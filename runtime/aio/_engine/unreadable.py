@@ -77,7 +77,7 @@ class Unreadable:
         self._report_message(error, data)
 
     def too_long(self, error: MessageTooLong) -> None:
-        """Handle a message that was longer than the limit, as far as its beginning says what it is."""
+        """Handle a message that was longer than the limit, as far as its beginning shows what it is."""
         known = [head for head in heads(error.start) if head.id is not UNSET]
         for head in known:
             if not self._fail_call_of(head, str(error)) and head.is_request:

@@ -272,5 +272,5 @@ class Dispatcher:
 
 
 def _raw(params: Raw | UnsetType) -> Raw:
-    """Return the params of a method outside the schema; null stands for absent ones."""
+    """Return the params of a method outside the schema; null if they are absent."""
     return params if isinstance(params, Raw) else Raw(b"null")

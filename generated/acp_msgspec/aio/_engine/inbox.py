@@ -27,7 +27,7 @@ MAX_BYTES = 8 * 1024 * 1024
 MAX_BYTES_WHILE_CALLING = 30 * 1024 * 1024
 """Above this number of bytes, reading also waits if a handler waits for an answer that may be behind them."""
 SETTLE_ITERATIONS = 10
-"""The iterations of the event loop between the delivery of an answer and what came behind it.
+"""The iterations of the event loop between the delivery of an answer and the handling of what follows it.
 
 A task sees the answer in the first iteration, whoever awaits that task in the third, and `gather`, `wait_for` and
 `TaskGroup` around it take two more each.
@@ -213,7 +213,7 @@ class Inbox:
                 handler: Handler | Hook | None = None
                 try:
                     awaitable: Awaitable[Any] | None = None
-                    # Comparing classes takes a third of the time of a class pattern, which asks msgspec's metaclass.
+                    # Comparing classes takes a third of the time of a class pattern, which calls msgspec's metaclass.
                     if type(item) is RequestStart:
                         awaitable = self._start_request(item.request)
                     elif type(item) is Delivery:
@@ -247,7 +247,7 @@ class Inbox:
         self._release_drained()
 
     async def _settle(self) -> None:
-        """Let those who await a delivered answer see it before what came behind it is handled."""
+        """Let the caller see a delivered answer before what follows it is handled."""
         for _ in range(SETTLE_ITERATIONS):
             await asyncio.sleep(0)
         self.is_settling = False

@@ -118,7 +118,7 @@ class Budget:
         def finished(_: object) -> None:
             reservation.release()
             if not running.cancelled():
-                running.exception()  # mark it as retrieved: nobody else awaits the future
+                running.exception()  # asyncio would log it as never retrieved: nothing else awaits the future
 
         try:
             return reservation, await asyncio.shield(running)

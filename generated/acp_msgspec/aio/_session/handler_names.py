@@ -110,7 +110,7 @@ def _if_misspelt(words: list[str], handler: list[str], trust_name: bool) -> Acce
     if not pairs or not all(_is_close(a, b, threshold) for a, b in pairs):
         return _NEVER
     if all(a.startswith(b) or b.startswith(a) for a, b in pairs):
-        return _ONLY_MATCH  # `session_closed` and `session_prompts` are words of their own
+        return _ONLY_MATCH  # `session_closed` and `session_prompts` have other meanings
     return _ANY if len(handler) > 1 else _NO_MISMATCH
 
 
