@@ -45,17 +45,17 @@ def number(value: object) -> int | float | None:
 
 
 def field_name(key: str) -> str:
-    """Make the Python field name of a JSON key: `_meta` gives `meta`, `class` gives `class_`."""
+    """Return the Python field name of a JSON key: `meta` for `_meta`, `class_` for `class`."""
     return _FIELDS.get_valid_name(key)
 
 
 def member_name(value: str) -> str:
-    """Make the enumeration member of a string value: `utf-16` gives `UTF_16`."""
+    """Return the enumeration member of a string value: `UTF_16` for `utf-16`."""
     return _MEMBERS.get_valid_name(value)
 
 
 def camel(text: str) -> str:
-    """Make the PascalCase of a tag or title: `agent_message_chunk` gives `AgentMessageChunk`."""
+    """Return the PascalCase of a tag or title: `AgentMessageChunk` for `agent_message_chunk`."""
     return "".join(w[0].upper() + w[1:] for w in re.split(r"[^0-9A-Za-z]+", text) if w)
 
 

@@ -111,7 +111,7 @@ def _shape(definition: Definition) -> str:
             )
             return f"enumeration of {len(members)} values, {rest}"
         case Identifier():
-            return "text with a type of its own"
+            return "text of a named type"
         case Alias():
             return "another name for a type"
         case Union(tag_field=key, others=others, fallbacks=fallbacks):

@@ -147,7 +147,7 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """An object that keeps undeclared keys: the `other` branch of an open union, or an object of its own."""
+    """An object that keeps undeclared keys: the `other` branch of an open union, or a separate object."""
 
     name: str
     pointer: str
@@ -181,7 +181,7 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A string with a type of its own, such as an id."""
+    """A string of a named type, such as an id."""
 
     name: str
     pointer: str
@@ -264,7 +264,7 @@ class RoutingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """One routing definition: the messages of one kind that `sender` sends; "protocol" stands for either side."""
+    """One routing definition: the messages of one kind that `sender` sends; "protocol" means either side."""
 
     name: str
     pointer: str

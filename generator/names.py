@@ -88,13 +88,13 @@ def normal(name: str) -> str:
 
 
 def _valid(name: str) -> str:
-    """Make a name a valid identifier; a change of case or to normal form can make it invalid."""
+    """Turn a name into a valid identifier; a change of case or to normal form can make it invalid."""
     made = "".join(c if f"_{c}".isidentifier() else "_" for c in normal(name))
     return made if made.isidentifier() and not keyword.iskeyword(made) else f"field_{made}"
 
 
 def _is_class_name(name: str) -> bool:
-    """Whether a class can have a name: it may hide a built-in exception, but not a built-in function or type."""
+    """Return whether a class can have a name: it may hide a built-in exception, but not a built-in function or type."""
     hides = hasattr(builtins, name) and name[:1].islower()
     return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_") and not hides
 
@@ -105,7 +105,7 @@ def helper(name: str, hidden: Collection[str]) -> str:
 
 
 def taken(name: str, file: str, pointer: str) -> GeneratorError:
-    """Make the error for a definition whose name every module has already."""
+    """Return the error for a definition whose name every module already has."""
     return GeneratorError(
         f"the name {name} is taken by the package itself",
         file=file,

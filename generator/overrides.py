@@ -53,7 +53,7 @@ class Overrides:
     _used: set[str] = field(default_factory=set[str])
 
     def is_patch(self, definition: str, key: str) -> bool:
-        """Whether a property is a patch field: absent, null and a value mean different things."""
+        """Return whether a property is a patch field: absent, null and a value mean different things."""
         found = key in self.patch.get(definition, ())
         if found:
             self._used.add(f"patch.{definition}.{key}")

@@ -97,7 +97,7 @@ def _stored(name: str, path: str, data: bytes, origin: Origin) -> tuple[LockEntr
 
 
 def _lock(origin: Origin, release: str | None, present: Lock | None, entries: list[LockEntry], source: str) -> Lock:
-    """Make the new lock; where the files are the same, the present lock supplies what the source does not tell."""
+    """Return the new lock. If the files are the same, the present lock supplies what is unknown about the source."""
     same = present if present is not None and set(present.files) == set(entries) else None
     commit = origin.commit or (same.commit if same else None)
     if origin.commit is None and same is not None:
@@ -174,14 +174,14 @@ def _open(source: str, commit: str | None) -> Origin:
 def _why_unverified(folder: Path, commit: str | None) -> str:
     """Return why a folder may not match a commit; empty if its repository has the same files in that commit."""
     if commit is None:
-        return "a folder does not tell its commit"
+        return "the commit of a folder is unknown"
     if git_line(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") is None:
         return "--commit named it, and the folder is not of a repository that has it"
     prefix = git_line(folder, "rev-parse", "--show-prefix") or ""
     for path in (path for name in NAMES for path in paths_of(name)):
         there = read_if_there(folder / path)
         if there is not None and there != git(folder, "show", f"{commit}:{prefix}{path}"):
-            return f"--commit named it, and {path} is another one there"
+            return f"--commit named it, but {path} differs there"
     return ""
 
 
@@ -193,7 +193,7 @@ def _open_url(source: str, commit: str | None) -> Origin:
     found = in_url.group() if in_url else None
     if commit is not None and found is not None and not found.startswith(commit):
         raise GeneratorError(f"names the commit {found}, not {commit}", file=source, hint="leave --commit out")
-    doubt = "the address names it" if found else "--commit named it, and the address does not tell it"
+    doubt = "the address names it" if found else "--commit named it, and the address does not contain it"
     return Origin(lambda path: fetch(f"{base}/{path}"), base, found or commit, doubt)
 
 

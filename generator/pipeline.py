@@ -56,7 +56,7 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
     names_file = out / api.FILE
     before = names_file.read_text(encoding="utf-8") if names_file.is_file() else ""
     summaries: list[Summary] = []
-    entries: dict[str, list[api.Entry]] = {}
+    entries: dict[str, list[api.PublicName]] = {}
     for source in sources:
         overrides = load_overrides(source)
         module, made, summary = _generate_module(source, overrides, step)

@@ -112,7 +112,7 @@ class Schema:
     definitions: dict[str, SchemaObject]
 
     def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
-        """Make the error for a problem at `pointer`."""
+        """Return the error for a problem at `pointer`."""
         return GeneratorError(problem, file=self.source.file, pointer=pointer, hint=hint)
 
 
@@ -208,7 +208,7 @@ class _Reader:
         if schema.get("contentEncoding", "base64") != "base64":
             raise self.fail(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
         if schema.get("x-method", "x").strip() == "":
-            raise self.fail(child(pointer, "x-method"), "an empty method", "give the name that the wire has")
+            raise self.fail(child(pointer, "x-method"), "an empty method", "name the method as on the wire")
         side = schema.get("x-side")
         if side is not None and side not in SIDES:
             raise self.fail(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")

@@ -9,7 +9,7 @@ from generator.source import ROOT
 
 @cache
 def environment(*, autoescape: bool = False) -> jinja2.Environment:
-    """Make the environment for `templates/`, once, as it keeps compiled templates; only HTML is escaped."""
+    """Return the environment for `templates/`, created once as it keeps compiled templates; only HTML is escaped."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(ROOT / "templates"),
         undefined=jinja2.StrictUndefined,

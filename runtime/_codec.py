@@ -9,7 +9,7 @@ from msgspec import DecodeError, ValidationError
 
 from ._decode.context import Skipped
 from ._decode.hook import dec_hook, engine
-from ._decode.malformed import after_mark, plain_values, reason
+from ._decode.malformed import plain_values, reason, without_byte_order_mark
 from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path
 from ._decode.report import OnSkip, record_limit, report
 from ._decode.strict import DECODERS, strict_decoder
@@ -26,7 +26,7 @@ T = TypeVar("T")
 class Decoder(Generic[T]):
     """A reusable decoder of one type, for hot loops.
 
-    `unknown` decides about an unknown tag in a closed union: "reject" raises, "keep" gives an `UnknownVariant`.
+    `unknown` decides about an unknown tag in a closed union: "reject" raises, "keep" keeps it as an `UnknownVariant`.
     `on_skip` is called with each `Skipped` after a decode that repaired something.
     """
 
@@ -128,7 +128,7 @@ def convert(value: Any, /, *, type: "TypeForm[T]", unknown: Unknown = "reject", 
 @overload
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any: ...
 def convert(value: Any, /, *, type: Any, unknown: Unknown = "reject", on_skip: OnSkip | None = None) -> Any:
-    """Turn plain JSON values (what `json.loads` gives) into `type`, as `decode` does for JSON text.
+    """Convert plain JSON values (what `json.loads` returns) to `type`, as `decode` does for JSON text.
 
     Raises `msgspec.ValidationError` for an invalid value that cannot be repaired.
     """
@@ -149,7 +149,7 @@ def _decode_slow(
 ) -> Any:
     """Decode what the fast path rejected with `why`."""
     if not isinstance(why, ValidationError):
-        rest = after_mark(buf)
+        rest = without_byte_order_mark(buf)
         if rest is not None:
             try:
                 return strict_decoder(kind)(rest)

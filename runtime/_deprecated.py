@@ -1,4 +1,4 @@
-"""Names of former releases, which live on for a while with a warning."""
+"""Deprecated names of former releases: they still work, with a warning."""
 
 import sys
 import warnings
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def give_renamed(module: str, renamed: Mapping[str, str], name: str) -> Any:
-    """Give what a former name of `module` is called now, with a `DeprecationWarning`."""
+def resolve_renamed(module: str, renamed: Mapping[str, str], name: str) -> Any:
+    """Return the object that a deprecated name of `module` refers to, with a `DeprecationWarning`."""
     if name not in renamed:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     warnings.warn(f"{name} is called {renamed[name]} now", DeprecationWarning, stacklevel=3)

@@ -20,7 +20,7 @@ def set_skip_listener(listener: OnSkip | None, /) -> OnSkip | None:
 
 
 def log_skips(logger: "logging.Logger | None" = None, level: int = 30) -> OnSkip:
-    """Make a listener that writes each repair to `logger`, by default the package's own, as a warning.
+    """Return a listener that writes each repair to `logger`, by default the package's own, as a warning.
 
     The record's arguments are path, action and error. The value itself stays out of the log, since it may be anything
     that a peer sends.

@@ -18,7 +18,7 @@ def apply_patch(current: S, patch: Struct, /) -> S:
     any other value replaces it as a whole, also lists and maps. For other optional fields of `patch`, the default keeps
     the present value, as it would not be on the wire. Fields that only one of the two classes has are ignored.
 
-    Clearing a field of `current` that cannot be None gives its default.
+    A cleared field of `current` that cannot be None gets its default.
 
     Raises `ValueError` if a required field of `current` that cannot be None is cleared, and `TypeError` if the two
     classes have no field in common that could change.
@@ -39,7 +39,7 @@ def apply_patch(current: S, patch: Struct, /) -> S:
 
 @cache
 def _share_fields(current: type[Struct], patch: type[Struct]) -> bool:
-    """Whether two classes share a field other than `meta` and tags."""
+    """Return whether two classes share a field other than `meta` and tags."""
     own = [{f.name for f in _fields(kind) if get_origin(f.type) is not Literal} - {"meta"} for kind in (current, patch)]
     return current is patch or not own[0].isdisjoint(own[1])
 

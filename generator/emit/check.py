@@ -67,7 +67,7 @@ def _first_twice(body: list[ast.stmt]) -> str | None:
 
 
 def _bound(statement: ast.stmt) -> Iterable[str]:
-    """List the names that a statement binds; the overloads of a function bind nothing of their own."""
+    """List the names that a statement binds; the overloads of a function do not count."""
     match statement:
         case ast.FunctionDef(decorator_list=[ast.Name(id="overload")]):
             return []

@@ -22,7 +22,7 @@ def doc_lines(text: str | None, pointer: str, indent: int) -> tuple[str, ...]:
 
 
 def plain_doc(text: str | None, indent: int) -> tuple[str, ...]:
-    """Lay out the docstring of a field or member, which has no citation of its own."""
+    """Lay out the docstring of a field or member, which has no citation."""
     return doc_lines(text, "", indent) if text else ()
 
 

@@ -167,7 +167,7 @@ class _Endpoints:
         self._texts = texts
 
     def view(self) -> EndpointsView:
-        """Make the view of the module."""
+        """Build the view of the module."""
         features, cancel = self._features, self._features.cancel_request
         has_notifications = any(not e.is_request for e in self._module.envelopes)
         return EndpointsView(

@@ -1,4 +1,4 @@
-"""Writes `messages.py`: envelopes, routing unions, methods, readers and builders."""
+"""Writes `messages.py`: envelopes, routing unions, methods, decoders and builders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,12 +49,12 @@ class RoutingView:
 
 @dataclass(frozen=True, slots=True)
 class SenderView:
-    """What one side sends: the union of all its messages, and the reader of the envelopes among them."""
+    """What one side sends: the union of all its messages, and the envelopes that the other side decodes."""
 
     name: str
     phrase: str
     """Its name with an article."""
-    reader: str
+    receiver: str
     """The other side, with an article."""
     union: str
     members: str
@@ -113,7 +113,7 @@ class MessagesView:
     routings: tuple[RoutingView, ...]
     senders: tuple[SenderView, ...]
     unread: str
-    """Envelopes that can be built and that neither side reads: those of proxies."""
+    """Envelopes that can be built, but that neither side decodes: those of proxies."""
     results: str
     methods: tuple[MethodView, ...]
     agent_methods: tuple[MemberView, ...]
@@ -156,7 +156,7 @@ class _Messages:
         self._request_id = spelling[module.request_id] if module.request_id else UNKNOWN_REQUEST_ID
 
     def view(self, docs: Docs) -> MessagesView:
-        """Make the view; `docs` has the texts of the routing unions."""
+        """Build the view; `docs` has the texts of the routing unions."""
         module = self._module
         senders = (self._sender("Client", "a client", "an agent"), self._sender("Agent", "an agent", "a client"))
         builders = tuple(b for b in (self._builder(of_request=True), self._builder(of_request=False)) if b.builds)
@@ -190,7 +190,7 @@ class _Messages:
             doc=doc_lines(text, envelope.pointer, 4),
         )
 
-    def _sender(self, name: str, phrase: str, reader: str) -> SenderView:
+    def _sender(self, name: str, phrase: str, receiver: str) -> SenderView:
         """Collect what one side sends, protocol-level messages included."""
         kinds = (RoutingKind.REQUESTS, RoutingKind.NOTIFICATIONS, RoutingKind.PROTOCOL_LEVEL)
         senders = (name.lower(), "protocol")
@@ -198,7 +198,7 @@ class _Messages:
         return SenderView(
             name=name.lower(),
             phrase=phrase,
-            reader=reader,
+            receiver=receiver,
             union=f"MessageFrom{name}",
             members=" | ".join([*(r.name for r in sent), *FRAME[2:]]),
             envelopes=tuple(dict.fromkeys(e for r in sent for e in r.envelopes)),

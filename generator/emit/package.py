@@ -41,7 +41,7 @@ def write_init(rendering: Rendering, messages: list[str], renamed: Mapping[str, 
     """Write the `__init__` of a schema; `messages` are the public names of its messages."""
     modules = {".enums": rendering.enums, ".messages": messages, ".types": rendering.types}
     imports = [
-        *([Import(".._deprecated", ("give_renamed as _give_renamed",))] if renamed else []),
+        *([Import(".._deprecated", ("resolve_renamed as _resolve_renamed",))] if renamed else []),
         Import(".._rpc.methods", ("Method",)),
         *(Import(m, tuple(sorted(names, key=import_key))) for m, names in modules.items() if names),
     ]

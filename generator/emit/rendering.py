@@ -19,7 +19,7 @@ PACKAGE = "acp_msgspec"
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
-    """What the head of a module says about the schema that it was made of."""
+    """The source of a module, for the comment at its head."""
 
     label: str
     input: str
@@ -55,7 +55,7 @@ class Rendering:
         siblings: Mapping[str, Mapping[str, str]] | None = None,
         hidden: Collection[str] = (),
     ) -> dict[str, str]:
-        """Render the module `name` with its own template; give its path in the package and its text.
+        """Render the module `name` with its own template; return its path in the package and its text.
 
         `siblings` and `hidden` are as for `imports_of`. Raises `GeneratorError` for a text that is not a sound module.
         """

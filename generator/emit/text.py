@@ -81,7 +81,7 @@ class Writer:
         return name
 
     def helper(self, name: str) -> str:
-        """Note that a helper is used, and give the name under which it is imported."""
+        """Note that a helper is used, and return the name under which it is imported."""
         return self.use(helper(name, self.hidden))
 
     def builtin(self, name: str) -> str:

@@ -71,7 +71,7 @@ class Viewer:
         self.writer = Writer(hidden=self.definitions | {name for d in definitions for name in _fields_of(d)})
 
     def view(self, definition: Definition) -> View:
-        """Make the view of a definition."""
+        """Build the view of a definition."""
         match definition:
             case Struct():
                 return self._struct(definition)

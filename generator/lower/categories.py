@@ -23,7 +23,7 @@ class Category(Enum):
     FREE = auto()
     """An alias of `Any`."""
     IDENTIFIER = auto()
-    """Plain text with a type of its own."""
+    """Plain text of a named type."""
     ENUMERATION = auto()
     """Named values; open where one branch has no constant."""
     VALUE = auto()
@@ -68,14 +68,14 @@ def _object_category(node: SchemaObject) -> Category:
 
 
 def _is_member(node: Node) -> bool:
-    """Whether a branch is a constant, or the open end of an enumeration."""
+    """Return whether a branch is a constant, or the open end of an enumeration."""
     if not isinstance(node, SchemaObject) or node.properties or node.allOf or node.ref:
         return False
     return const_of(node) is not None or type_of(node)[0] in ("string", "integer")
 
 
 def is_scalar(node: Node) -> bool:
-    """Whether a branch is a scalar, or a list of scalars, without listed values."""
+    """Return whether a branch is a scalar, or a list of scalars, without listed values."""
     if not isinstance(node, SchemaObject) or has_values(node):
         return False
     json_type, _ = type_of(node)
@@ -85,7 +85,7 @@ def is_scalar(node: Node) -> bool:
 
 
 def is_inline_class(node: SchemaObject) -> bool:
-    """Whether the schema of a value needs a class of its own: an object, an enumeration or a union with classes."""
+    """Return whether the schema of a value needs a class: an object, an enumeration or a union with classes."""
     if is_free(node) or reference_of(node) is not None:
         return False
     if node.anyOf or node.oneOf:
@@ -98,12 +98,12 @@ def is_inline_class(node: SchemaObject) -> bool:
 
 
 def has_shared_part(node: SchemaObject) -> bool:
-    """Whether a union declares something that all its branches share; each branch is an object then."""
+    """Return whether a union declares something that all its branches share; each branch is an object then."""
     return bool(node.properties or node.allOf or node.additionalProperties is True)
 
 
 def is_object_branch(node: SchemaObject) -> bool:
-    """Whether a branch describes an object in place."""
+    """Return whether a branch describes an object in place."""
     return node.type == "object" or bool(node.properties)
 
 

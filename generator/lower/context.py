@@ -31,7 +31,7 @@ class Context:
     """The pointers of those that it has added."""
 
     def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
-        """Make the error for a problem at `pointer`."""
+        """Return the error for a problem at `pointer`."""
         return self.schema.fail(pointer, problem, hint)
 
     def definition(self, name: str) -> SchemaObject:
@@ -54,7 +54,7 @@ class Context:
                 yield name, node, self.pointer(name)
 
     def is_struct(self, name: str) -> bool:
-        """Whether a definition is an object with declared properties only."""
+        """Return whether a definition is an object with declared properties only."""
         return category_of(self.definition(name)) is Category.STRUCT
 
     def made_as(self, name: str) -> Definition | None:

@@ -41,7 +41,7 @@ def _values(node: SchemaObject, pointer: str) -> Iterator[tuple[Any, str | None,
 
 
 def _is_open(context: Context, node: SchemaObject, pointer: str, *, is_int: bool) -> bool:
-    """Whether one branch allows other values than the named ones."""
+    """Return whether one branch allows other values than the named ones."""
     rest = [cast("SchemaObject", b) for b in branches_of(node)[1] if const_of(b) is None]
     wanted = "integer" if is_int else "string"
     if len(rest) > 1 or any(type_of(b)[0] != wanted for b in rest):

@@ -51,7 +51,7 @@ SERVED: dict[str, tuple[set[str], set[str]]] = {
 """The methods that ready handlers serve, with the fields that they read from the params and write to the result."""
 SELECTED, CANCELLED = "selected", "cancelled"
 IDLE_UPDATE = "state_update/idle"
-"""The tags of the update that says that a session is idle."""
+"""The tags of the update that reports an idle session."""
 
 
 def lower_features(definitions: Iterable[Definition], messages: Messages, file: str) -> Features | None:
@@ -199,11 +199,11 @@ class _Finder:
         return {f.name: f for f in found.fields} if isinstance(found, Struct) else {}
 
     def _has(self, name: str | None, fields: set[str]) -> bool:
-        """Whether a name is that of a struct with these fields."""
+        """Return whether a name is that of a struct with these fields."""
         return isinstance(self._definitions.get(name or ""), Struct) and fields <= self._fields(name).keys()
 
     def _variants(self, owner: str | None, field: str) -> dict[str, str]:
-        """Give the classes of the union in a field by their tags."""
+        """Return the classes of the union in a field, by tag."""
         found = self._fields(owner).get(field)
         union = self._definitions.get(_named(found.kind)) if found is not None else None
         return dict(union.variants) if isinstance(union, Union) else {}

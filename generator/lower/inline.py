@@ -29,7 +29,7 @@ from generator.read import ON_ERROR, ON_NULL
 
 
 def hoist_inline(context: Context) -> None:
-    """Move every inline schema that needs a class into a definition of its own."""
+    """Move every inline schema that needs a class into a new definition."""
     for name in context.lowered_names():
         context.replace(name, _definition(context, name, context.definition(name), context.pointer(name)))
 

@@ -74,7 +74,7 @@ class _Types:
 
 
 def lower_messages(context: Context, routing: frozenset[str]) -> Messages:
-    """Make envelopes of the routing definitions' parts; hold them against `x-side`, `x-method` and the meta file."""
+    """Create envelopes for the parts of routing definitions; check `x-side`, `x-method` and the meta file."""
     request_id, error = _types_of(context, routing, "id"), _types_of(context, routing, "error")
     router = _Router(context, request_id | error)
     for name in sorted(routing):
@@ -227,7 +227,7 @@ def _parts(context: Context, name: str, shared: frozenset[str]) -> list[str]:
 
 
 def _is_draft(context: Context, name: str) -> bool:
-    """Say whether upstream hides a part from its docs: its method is not settled then, and it stays a plain type."""
+    """Return whether upstream hides a part from its docs; its method may still change, so it stays a plain type."""
     request = context.schema.definitions.get(f"{name.removesuffix('Response')}Request")
     return any("x-docs-ignore" in n.extras for n in (context.definition(name), request) if n is not None)
 
@@ -257,7 +257,7 @@ def _routed(context: Context, definition: str, routing: str) -> tuple[str, str]:
 
 
 def _meta_keys(source: Source, methods: dict[str, _Types]) -> dict[str, str]:
-    """Give the key of each method in the meta file, or one made the same way; hold both against each other."""
+    """Return the key of each method: that of the meta file, or one formed the same way; check that both agree."""
     keys = {m: m.removeprefix("$/").replace("/", "_") for m in methods}
     if source.meta is None:
         return keys

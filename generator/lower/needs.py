@@ -53,7 +53,7 @@ def lower_needs(
 def _needs_of(
     key: str, overrides: Overrides, known: Mapping[str, Definition], methods: Mapping[str, Method]
 ) -> tuple[list[Need], str, str]:
-    """Return the needs that an entry stands for.
+    """Return the needs that an entry describes.
 
     If it does not match, return the name that was not found, and the pointer of the definition that lacks it.
     """

@@ -10,7 +10,7 @@ PREFIX = "#/$defs/"
 
 
 def has_flag(node: Node, keyword: str) -> bool:
-    """Whether a boolean extension keyword is true."""
+    """Return whether a boolean extension keyword is true."""
     return isinstance(node, SchemaObject) and node.extras.get(keyword) is True
 
 
@@ -41,7 +41,7 @@ def type_of(node: SchemaObject) -> tuple[str | None, bool]:
 
 
 def is_free(node: Node) -> bool:
-    """Whether a schema allows any JSON value."""
+    """Return whether a schema allows any JSON value."""
     return node is True or (
         isinstance(node, SchemaObject)
         and not (node.type or node.ref or node.allOf or node.anyOf or node.oneOf or node.properties or node.enum)
@@ -49,12 +49,12 @@ def is_free(node: Node) -> bool:
 
 
 def is_null(node: Node) -> bool:
-    """Whether a schema allows null only."""
+    """Return whether a schema allows null only."""
     return isinstance(node, SchemaObject) and node.type == "null"
 
 
 def has_values(node: SchemaObject) -> bool:
-    """Whether a schema lists its values: `enum` or `const`."""
+    """Return whether a schema lists its values: `enum` or `const`."""
     return "const" in node.extras or bool(node.enum)
 
 

@@ -35,7 +35,7 @@ def _sole_payload(branch: SchemaObject) -> tuple[str, Tag] | None:
 
 
 def _can_carry(context: Context, payload: str, tag: Tag) -> bool:
-    """Whether a payload is an object without the tag's key, and not a message's params or result."""
+    """Return whether a payload is an object without the tag's key, and not a message's params or result."""
     node = context.definition(payload)
     return context.is_struct(payload) and tag.field not in (node.properties or {}) and "x-method" not in node.extras
 

@@ -26,7 +26,7 @@ def lower_unions(context: Context, folded: dict[str, Tag]) -> list[Definition]:
 
 
 def with_fallback_guards(made: list[Definition]) -> list[Definition]:
-    """Tell each object that a tagged union falls back to which key it must not have: the union's tag."""
+    """Set the key that each untagged fallback of a tagged union must not have: the union's tag."""
     structs = {d.name: d for d in made if isinstance(d, Struct) and d.tag is None and d.base is None}
     guards: dict[str, str] = {}
     for union in (d for d in made if isinstance(d, Union)):
@@ -141,7 +141,7 @@ class _Variants:
         return Named(name), CatchAll(name, pointer, fields, alternative.other_of, known, tag, reserved)
 
     def _payload(self, alternative: Alternative) -> str | None:
-        """Return the payload if it can be the class of an alternative, or its base, without fields of its own."""
+        """Return the payload if it can be the class of an alternative, or its base, if it adds no fields."""
         payload = alternative.payload
         if payload is None or alternative.other_of is not None or alternative.keeps_extra:
             return None
@@ -153,7 +153,7 @@ class _Variants:
         return payload
 
     def _constant(self, tag: Tag, pointer: str) -> Field:
-        """Make the field for the tag of a nested union."""
+        """Return the field for the tag of a nested union."""
         name = field_of(tag.field, self.context.schema.names)
         return Field(tag.field, name, Plain("str"), Presence.REQUIRED, Leniency.NONE, pointer, constant=tag.value)
 

@@ -19,7 +19,7 @@ _ANYTHING: frozenset[Any] = frozenset((object,))
 
 
 def accepts(kind: Any) -> frozenset[type[Any]]:
-    """List the classes whose instances a type accepts; `object` stands for any.
+    """List the classes whose instances a type accepts; `object` means any class.
 
     A closed union also accepts `UnknownVariant`, and a float also an `int`. An enumeration accepts its members only.
     """

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, ValidationError
 
-from .._decode.malformed import BOM, after_mark
+from .._decode.malformed import BOM, without_byte_order_mark
 
 BATCH_LIMIT = 10_000
-"""Messages of a batch that are read; one refusal stands for all beyond."""
+"""Maximum number of messages of a batch that are read; one refusal covers all beyond."""
 REFUSALS = 100
 """Refusals without an id per batch; one more counts the others."""
 
@@ -36,7 +36,7 @@ def messages_of(buf: Any) -> tuple[list[Raw], int | None]:
     except ValidationError:
         raise
     except (DecodeError, UnicodeEncodeError):
-        rest = after_mark(buf)
+        rest = without_byte_order_mark(buf)
         if rest is None:
             raise
     parts, unread = _split(rest)

@@ -11,7 +11,7 @@ from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
 from .._decode.context import Skipped
 from .._decode.hook import dec_hook, engine
-from .._decode.malformed import after_mark, check_json, kind_of_json, reason
+from .._decode.malformed import check_json, kind_of_json, reason, without_byte_order_mark
 from .._decode.paths import Mismatch, kind_of, mismatch_path, shown
 from .._decode.report import OnSkip, in_batch, record_limit, report
 from .._types.inputs import Unknown
@@ -84,7 +84,7 @@ class MessageDecoder(Struct, Generic[M]):
         """Decode any message or raise `MessageError`. `why` is the error of the fast path, if it ran."""
         if unknown not in ("reject", "keep"):
             raise ValueError(f"unknown must be 'reject' or 'keep', not {unknown!r}")
-        rest = None if isinstance(why, ValidationError) else after_mark(buf)
+        rest = None if isinstance(why, ValidationError) else without_byte_order_mark(buf)
         if rest is not None:
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)

@@ -36,7 +36,7 @@ class MessageError(Portable, msgspec.ValidationError):
     line of malformed JSON.
 
     For a batch, `batch` lists the outcome of its messages, in order: each message, or its own `MessageError`. Messages
-    without an id are refused one by one up to a bound. One more `MessageError`, the last in `batch`, stands for those
+    without an id are refused one by one up to a bound. One more `MessageError`, the last in `batch`, represents those
     beyond the bound and beyond the greatest number of messages: `count` is the number of refused ones, and `unread` the
     place in the batch (in bytes of its UTF-8) where the unread ones begin, None if all were read.
     """
@@ -71,7 +71,7 @@ class MessageError(Portable, msgspec.ValidationError):
         self.heads = heads
 
     def in_batch(self, index: int | None, batch: list[Any]) -> "MessageError":
-        """Return this error of the message at `index` as the error of its batch; None stands for several messages."""
+        """Return this error of the message at `index` as the error of its batch; None means several messages."""
         return MessageError(
             self.message,
             id=self.id,
@@ -113,10 +113,10 @@ class RequestError(Portable, Exception):
 
     @classmethod
     def of(cls, error: Any) -> "RequestError":
-        """Make the exception for an error object of any schema; an unknown code gives the base class.
+        """Return the exception for an error object of any schema; the base class for an unknown code.
 
-        A schema without an error type leaves errors plain JSON. Anything else than an error object becomes the `data`
-        of the exception.
+        A schema without an error type leaves errors plain JSON. Any value that is not an error object becomes the
+        `data` of the exception.
         """
         code, message, data = (_part(error, name) for name in ("code", "message", "data"))
         if not isinstance(code, int) or not isinstance(message, str):

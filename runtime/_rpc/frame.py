@@ -79,7 +79,7 @@ def frame_by_parts(buf: Any) -> Frame:
 
 
 def is_anonymous(part: Raw) -> bool:
-    """Whether a part of a batch has none of the keys that identify a message: id, method, result, error."""
+    """Return whether a part of a batch has none of the keys that identify a message: id, method, result, error."""
     try:
         parts = _PARTS.decode(part)
     except (DecodeError, RecursionError):

@@ -18,9 +18,9 @@ from msgspec import UNSET, Struct, UnsetType
 MOST_TOKENS = 20_000
 """Tokens of a message that are scanned: a malformed message must not cost much more than a valid one."""
 MOST_HEADS = 100
-"""Messages of one line that are told apart."""
+"""Maximum number of messages that are looked for in one line."""
 
-# A string without an end takes the rest of the text, so that no character is scanned twice.
+# A string without an end extends to the end of the text, so that no character is scanned twice.
 _TOKEN = rb'(?s:"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s"{}\[\],:]++)'
 _OBJECT, _COMMA, _COLON = b"{,:"
 _OPENING, _CLOSING = frozenset(b"{["), frozenset(b"}]")

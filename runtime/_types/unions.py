@@ -57,13 +57,13 @@ else:
             return _form(parts.get("known", ()), parts.get("other", ()), parts.get("fallback", ()), cls.closed)
 
     class Closed(_Form):
-        """Structs told apart by a tag: `Closed[A | B]`. An unknown tag is an error, or an `UnknownVariant`."""
+        """Structs distinguished by a tag: `Closed[A | B]`. An unknown tag is an error, or an `UnknownVariant`."""
 
         parts = ("known",)
         closed = True
 
     class Open(_Form):
-        """Structs told apart by a tag, and the catch-all for other tags: `Open[A | B, Other]`."""
+        """Structs distinguished by a tag, and the catch-all for other tags: `Open[A | B, Other]`."""
 
         parts = ("known", "other")
 
@@ -79,12 +79,12 @@ else:
         parts = ("known", "other", "fallback")
 
     class Tagged(_Form):
-        """Structs told apart by a tag, and no others: `Tagged[A | B]`."""
+        """Structs distinguished by a tag, and nothing else: `Tagged[A | B]`."""
 
         parts = ("known",)
 
     class Routed(_Form):
-        """Messages told apart by their method, and those of extension methods: `Routed[A | B, ExtensionRequest]`."""
+        """Messages distinguished by their method, and extension messages: `Routed[A | B, ExtensionRequest]`."""
 
         parts = ("known", "other")
 

@@ -141,7 +141,7 @@ class Connection(Generic[H]):
             await self.wait_closed()
 
     async def wait_closed(self) -> None:
-        """Wait until the connection has ended, whoever ends it, and with it everything that belongs to it."""
+        """Wait until either side has ended the connection, and all of its tasks have ended."""
         self._check_loop()
         await self._lifecycle.done.wait()
 

@@ -20,7 +20,7 @@ Sender: TypeAlias = Literal["client", "agent"]
 _SYNTAX = msgspec.json.Decoder(Raw)
 
 
-class Sink(Protocol):
+class BinaryOutput(Protocol):
     """A destination of lines: a binary file, the file of a socket, a buffer."""
 
     def write(self, data: bytes, /) -> object:
@@ -41,21 +41,23 @@ class TranscriptWriter:
     Raises `OSError` if the file cannot be opened or written.
     """
 
-    def __init__(self, target: str | os.PathLike[str] | Sink, *, clock: Callable[[], datetime] | None = None) -> None:
+    def __init__(
+        self, target: str | os.PathLike[str] | BinaryOutput, *, clock: Callable[[], datetime] | None = None
+    ) -> None:
         """Open the file if `target` is a path."""
         self._clock = clock or (lambda: datetime.now(UTC))
         self._file: BinaryIO | None = None
         if isinstance(target, str | os.PathLike):
             self._file = _open(Path(target))
-            self._sink: Sink = self._file
+            self._output: BinaryOutput = self._file
         else:
-            self._sink = target
+            self._output = target
 
     def write(self, sender: Sender, message: object, /) -> None:
         """Append a message: JSON as bytes or text, or an object to encode."""
         line = _Line(ts=self._clock().isoformat(), dir=sender, message=_raw(message))
-        self._sink.write(msgspec.json.encode(line) + b"\n")
-        self._sink.flush()
+        self._output.write(msgspec.json.encode(line) + b"\n")
+        self._output.flush()
 
     def hook(self, own: Sender, /) -> Callable[[Literal["in", "out"], bytes], None]:
         """Return an `on_message` hook for a connection; `own` is the role of its own end."""

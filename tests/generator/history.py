@@ -57,7 +57,7 @@ class Outcome:
     definitions: int = 0
     state: str = "ok"
     why: str = ""
-    names: tuple[api.Entry, ...] = ()
+    names: tuple[api.PublicName, ...] = ()
     lost: tuple[str, ...] = ()
     """Names that vanished by the doing of the generator's rules."""
     moved: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ def _source(definitions: dict[str, object]) -> Source:
     return Source("v1", "schema.json", "0" * 64, {"$defs": definitions}, None, "", commit=None, pinned=False)
 
 
-def _entries(definitions: dict[str, object], overrides: Overrides | None = None) -> list[api.Entry]:
+def _entries(definitions: dict[str, object], overrides: Overrides | None = None) -> list[api.PublicName]:
     return api.entries_of(lower(read_schema(_source(definitions)), overrides or Overrides()), overrides or Overrides())
 
 
@@ -49,8 +49,8 @@ def test_the_stored_list_is_that_of_the_package() -> None:
 def test_a_variant_that_would_change_its_name() -> None:
     shared = _entries({"Text": TEXT, "Block": BLOCK, "Holder": HOLDER})
     alone = _entries({"Text": TEXT, "Block": BLOCK})
-    assert api.Entry("BlockText", "variant Block/text") in shared
-    assert api.Entry("Text", "variant Block/text") in alone
+    assert api.PublicName("BlockText", "variant Block/text") in shared
+    assert api.PublicName("Text", "variant Block/text") in alone
     api.check_names("v1", shared, alone, Overrides())  # Text is still there
     with pytest.raises(GeneratorError, match=r"the name v1\.BlockText would become Text, but") as caught:
         api.check_names("v1", alone, shared, Overrides())
@@ -68,7 +68,7 @@ def test_what_upstream_removes_may_go() -> None:
 
 def test_a_field_that_would_change_its_name() -> None:
     now = _entries({"Text": TEXT})
-    before = [api.Entry("Text.words", "Text: text")]
+    before = [api.PublicName("Text.words", "Text: text")]
     with pytest.raises(GeneratorError, match=r"the name v1\.Text\.words would become Text\.text"):
         api.check_names("v1", now, before, Overrides())
 
@@ -76,7 +76,7 @@ def test_a_field_that_would_change_its_name() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Text", "Block", "Text is still a name of its own"),
+        ("Text", "Block", "Text is still a separate name"),
         ("Old", "Nowhere", "there is no class Nowhere"),
         ("Old", "Text.text", "there is no class Text.text"),
         ("Old", "Older", "there is no class Older"),
@@ -90,7 +90,7 @@ def test_wrong_renamings(old: str, new: str, message: str) -> None:
 
 def test_lists_that_are_none_are_left_aside() -> None:
     assert api.from_text("", "v1") == []
-    assert api.from_text("v1.A\nnoise\n\nv1.B\tx\nv2.C\ty\n", "v1") == [api.Entry("B", "x")]
+    assert api.from_text("v1.A\nnoise\n\nv1.B\tx\nv2.C\ty\n", "v1") == [api.PublicName("B", "x")]
     entries = {"v1": _entries({"Text": TEXT})}
     assert api.from_text(api.to_text(entries), "v1") == entries["v1"]
 

@@ -134,7 +134,7 @@ def test_explain() -> None:
         ("EmbeddedResourceResource", ["union without a tag, tried in order"]),
         ("ToolKind", ["enumeration of 10 values, reads unknown values as 'other'"]),
         ("ErrorCode", ["enumeration of 8 values, keeps unknown values"]),
-        ("SessionId", ["text with a type of its own"]),
+        ("SessionId", ["text of a named type"]),
         ("ProtocolVersion", ["another name for a type"]),
         ("CreateElicitationResponseOther", ["catch-all for a action other than accept, decline, cancel"]),
         ("SessionUpdateUserMessageChunk", ["inherits:   the fields of ContentChunk"]),

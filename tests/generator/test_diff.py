@@ -46,7 +46,7 @@ def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in RULES.values():
         assert rule.sentence.endswith(".")
         assert rule.reason.endswith(".")
-        assert rule.seen or rule.severity is Effect.COMPATIBLE, f"{rule.kind} is a patch, yet somebody is affected"
+        assert rule.noticed or rule.severity is Effect.COMPATIBLE, f"{rule.kind} is a patch, yet somebody is affected"
 
 
 @pytest.mark.parametrize("fmt", FORMATS)

@@ -242,7 +242,7 @@ def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None
     file = checkout / "schema" / "v1" / "schema.json"
     file.write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
     found = pin(str(checkout / "schema"), commit, None, tmp_path / "third")[0]
-    assert found.unverified == "--commit named it, and v1/schema.json is another one there"
+    assert found.unverified == "--commit named it, but v1/schema.json differs there"
 
 
 def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path: Path) -> None:

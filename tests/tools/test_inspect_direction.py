@@ -339,7 +339,7 @@ def test_a_value_of_too_many_lines_is_given_up(inspect: Inspect, monkeypatch: py
         ('agent | "jsonrpc": "2.0",', "jq -c ."),
         ("{'jsonrpc': '2.0', 'id': 1}", "Python or JavaScript"),
         ("sent { jsonrpc: '2.0', id: 1 }", "Python or JavaScript"),
-        ("Content-Length: 52", "on a line of its own"),
+        ("Content-Length: 52", "one message per line"),
         ('{"entries":[{"request":{"jsonrpc":"2.0","id":1,"method":"x"}}]}', "deeper inside"),
     ],
 )

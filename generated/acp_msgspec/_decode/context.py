@@ -14,7 +14,7 @@ MAX_RECORDED = 100
 class KeptVariant(dict[str, Any]):
     """The plain form of an `UnknownVariant` that is about to be sent.
 
-    It has a class of its own so that no key in somebody's data can imitate it.
+    It has a class of its own so that no JSON object can be mistaken for it.
     """
 
 
@@ -33,7 +33,7 @@ class Skipped(Struct, frozen=True, repr_omit_defaults=True):
     error: str
     action: Literal["default", "dropped"]
     count: int = 1
-    """Number of repairs that this entry stands for."""
+    """Number of repairs that this entry represents."""
 
 
 class RepairContext(Struct):
@@ -42,7 +42,7 @@ class RepairContext(Struct):
     strict: bool = False
     """Whether any repair is an error."""
     keep_unknown: bool = False
-    """Whether an unknown tag in a closed union gives an `UnknownVariant`."""
+    """Whether a value with an unknown tag in a closed union becomes an `UnknownVariant`."""
     sending: bool = False
     """Whether the value is about to be sent, so that sender constraints are checked too."""
     mismatch: Sequence[str] = ()
@@ -109,7 +109,7 @@ class RepairContext(Struct):
         self.skipped.append(Skipped(json_path(self.path), value, error, action))
 
     def repairs(self, path: tuple[Step, ...] = ()) -> list[Skipped]:
-        """List the repairs of the value at `path`; the last entry stands for those that were only counted."""
+        """List the repairs of the value at `path`; the last entry represents those that were only counted."""
         more = self.count - len(self.skipped)
         if more and self.limit:
             self.skipped.append(Skipped(json_path(path), None, f"{more} more repairs", "default", more))
@@ -132,5 +132,5 @@ class TypeReader(Protocol):
         ...
 
     def sift(self, entries: list[Any], context: RepairContext) -> list[Any]:
-        """Leave out items for which `read` raises, as far as a glance at each shows it."""
+        """Leave out items for which `read` raises, as far as a cheap check of each shows it."""
         ...

@@ -42,7 +42,7 @@ class _OutOfRange:
 _MARK = _OutOfRange()
 
 
-def after_mark(buf: Any) -> Any:
+def without_byte_order_mark(buf: Any) -> Any:
     """Return `buf` without its byte order mark; None if it does not begin with exactly one."""
     if isinstance(buf, str):
         return buf[1:] if buf.startswith("\ufeff") and not buf.startswith("\ufeff", 1) else None
@@ -75,7 +75,7 @@ def plain_values(buf: Any, path: tuple[Step, ...] = ()) -> Any:
     try:
         return _PLAIN.decode(buf)
     except ValidationError:
-        raise Mismatch(OUT_OF_RANGE, (*path, *_path_to_mark(_marked(buf)))) from None
+        raise Mismatch(OUT_OF_RANGE, (*path, *_path_to_marker(_with_markers(buf)))) from None
     except RecursionError:
         raise Mismatch(TOO_DEEP, path) from None
     except (DecodeError, UnicodeEncodeError) as why:
@@ -96,12 +96,12 @@ def check_json(buf: Any) -> None:
     try:
         _PLAIN.decode(buf)
     except ValidationError:
-        _marked(buf)
+        _with_markers(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
         raise DecodeError(reason(why, buf)) from None
 
 
-def _marked(buf: Any) -> Any:
+def _with_markers(buf: Any) -> Any:
     """Decode to plain values, with a marker for each number out of range."""
     try:
         try:
@@ -126,7 +126,7 @@ def _without_long_integers(data: bytes) -> bytes:
     return re.sub(rb"(?<![0-9.eE+-])(-?)[0-9]{%d,}(?![0-9.eE])" % digits, rb"\g<1>1e999", data)
 
 
-def _path_to_mark(value: Any) -> tuple[Step, ...]:
+def _path_to_marker(value: Any) -> tuple[Step, ...]:
     """Find the path of the first marker in a plain value."""
     keys: list[Step] = []
     stack: list[Iterator[tuple[Step, Any]]] = [iter(((-1, value),))]

@@ -62,7 +62,7 @@ class FieldReader(Struct, frozen=True):
         return out
 
     def is_lenient(self, value: Any) -> bool:
-        """Whether the field falls back to its default if this value is invalid."""
+        """Return whether the field falls back to its default if this value is invalid."""
         return self.fallback is not None and (
             self.leniency is Leniency.ON_ERROR or (self.leniency is Leniency.ON_NULL and value is None)
         )
@@ -223,7 +223,7 @@ class UnionReader(ReaderBase, Struct, frozen=True):
         first: Mismatch | None = None
         readers: Sequence[TypeReader] = self.readers_for(value)
         if len(readers) > 1:
-            # If no candidate is viable, the first one gives the error.
+            # If no candidate is viable, the error is that of the first one.
             readers = [r for r in readers if r.viable(value)] or readers[:1]
             # The fast path tried one type only; its mismatch says nothing about the others.
             if len(context.mismatch) > len(context.path) > 0:
@@ -268,7 +268,7 @@ class UnionReader(ReaderBase, Struct, frozen=True):
         return found
 
     def may_keep(self, value: Any, context: RepairContext) -> bool:
-        """Whether a value with an unknown tag becomes an `UnknownVariant`."""
+        """Return whether a value with an unknown tag becomes an `UnknownVariant`."""
         return self.spec.closed and (context.keep_unknown or (context.sending and isinstance(value, KeptVariant)))
 
     def viable(self, value: Any) -> bool:
@@ -312,7 +312,7 @@ class ChoiceReader(ReaderBase, Struct, frozen=True):
                 last = reader
         if last is not None:
             return last.read(value, context)
-        # No option is viable. For an object or an array, the option of that shape gives the error.
+        # No option is viable. For an object or an array, the error is that of the option of that shape.
         same_shape: tuple[type[Any], ...] = ()
         if isinstance(value, dict):
             same_shape = (ObjectReader, UnionReader, MapReader)

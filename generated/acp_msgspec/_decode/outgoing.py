@@ -46,7 +46,7 @@ def written(trail: Trail) -> str:
 
 
 class Fault(Struct, frozen=True):
-    """Stands in a plain value for an object that cannot be sent; `problem` says why."""
+    """Replaces an object that cannot be sent in a plain value; `problem` is the reason."""
 
     problem: str
 
@@ -64,9 +64,9 @@ def outgoing(obj: Any, *, with_faults: bool = False) -> Any:
         part = value if isinstance(value, Raw | UnknownVariant) else _fault(value) if with_faults else None
         if part is None:
             return enc_hook(value)
-        mark = bytearray()
-        parts[id(mark)] = mark, part
-        return mark
+        placeholder = bytearray()
+        parts[id(placeholder)] = placeholder, part
+        return placeholder
 
     def plain(value: Any) -> Any:
         return msgspec.to_builtins(value, enc_hook=hook, builtin_types=(bytearray,))
@@ -115,12 +115,12 @@ def places(root: list[Any]) -> Iterator[Place]:
 
 
 def is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
-    """Whether a plain value is an object."""
+    """Return whether a plain value is an object."""
     return isinstance(value, dict)
 
 
 def is_array(value: Any) -> TypeGuard[list[Any]]:
-    """Whether a plain value is an array; tuples do not count."""
+    """Return whether a plain value is an array; tuples do not count."""
     return isinstance(value, list)
 
 
@@ -167,7 +167,7 @@ def encode_replacing(obj: Any, /) -> tuple[bytes, list[str]]:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: it contains no surrogates."""
+    """Return whether a text can be encoded: it contains no surrogates."""
     return text.isascii() or re.compile(_SURROGATE).search(text) is None
 
 

@@ -59,7 +59,7 @@ def json_path(path: list[Step] | tuple[Step, ...]) -> str:
 
 
 def mismatch_path(why: Exception) -> list[str]:
-    """Parse the path at the end of an error of msgspec: its steps, beginning with `$`, which stands for the value."""
+    """Parse the path at the end of an error of msgspec: its steps, beginning with `$`, the whole value."""
     _, _, path = str(why).rpartition(" - at `")
     return path[:-1].replace("[", ".").replace("]", "").split(".") if path.startswith("$") else ["$"]
 

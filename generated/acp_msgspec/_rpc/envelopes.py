@@ -21,7 +21,7 @@ ExtensionMethod = Annotated[str, Meta(pattern="^_")]
 
 
 class _Stamp:
-    """Marks a field that the constructor fills in."""
+    """The placeholder of a field that the constructor fills in."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -29,8 +29,8 @@ class _Stamp:
 
 def stamped(value: T) -> T:
     """Declare a field that the constructor sets to `value`, while readers still require it."""
-    mark: Any = _Stamp(value)
-    return mark  # type: ignore[no-any-return]
+    stamp: Any = _Stamp(value)
+    return stamp  # type: ignore[no-any-return]
 
 
 class Stamping(KeywordOnly):
@@ -38,7 +38,7 @@ class Stamping(KeywordOnly):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
         """Create the class; its stamped fields have no default, so readers require them."""
-        stamps = {key: mark.value for key, mark in namespace.items() if isinstance(mark, _Stamp)}
+        stamps = {key: stamp.value for key, stamp in namespace.items() if isinstance(stamp, _Stamp)}
         for key in stamps:
             del namespace[key]
         if stamps:

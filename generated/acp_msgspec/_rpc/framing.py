@@ -1,4 +1,4 @@
-"""Newline-delimited JSON without input and output of its own: bytes in, whole lines out."""
+"""Newline-delimited JSON, without any I/O: bytes in, whole lines out."""
 
 from collections.abc import Sequence
 
@@ -81,7 +81,7 @@ class LineSplitter:
         return last or None
 
     def _fits(self, piece: bytes, starts: list[bytes], places: list[int], place: int) -> bool:
-        """Whether the current line may grow by `piece`; if it has just become too long, record its start."""
+        """Return whether the current line may grow by `piece`; if it has just become too long, record its start."""
         if self._skipping:
             return False
         if self.limit is None:

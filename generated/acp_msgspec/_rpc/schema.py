@@ -9,7 +9,7 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 from .._decode.classes import accepts, class_names, instance_check, why_invalid
 from .._decode.context import MAX_RECORDED, Skipped
 from .._decode.hook import dec_hook, engine
-from .._decode.malformed import after_mark, check_json, plain_values, reason
+from .._decode.malformed import check_json, plain_values, reason, without_byte_order_mark
 from .._decode.paths import Mismatch, Step, json_path, mismatch_path
 from .._decode.report import OnSkip, record_limit, report
 from .._decode.strict import strict_decoder
@@ -166,7 +166,7 @@ class MessageSchema(Struct):
                 self.carriers.setdefault((kind, of_request), envelope)
 
     def has_result(self, method: str | None) -> bool:
-        """Whether the type of the method's result is known."""
+        """Return whether the type of the method's result is known."""
         known = self.methods.get(method) if method is not None else None
         return known is not None and known.response is not None
 
@@ -196,7 +196,7 @@ class MessageSchema(Struct):
         # Free JSON as a result does not mean that an instance of a params class is a result.
         is_free = object in self.results and not isinstance(result, AcpStruct | CatchAll)
         if self.results == {Raw}:
-            return  # an early schema, which gives no method a result
+            return  # an early schema: no method has a result
         if not is_free and not any(c in self.results for c in cls.__mro__ if c is not object):
             hint = "; plain values need `method`, or to be Raw" if result is None or isinstance(result, PLAIN) else ""
             raise TypeError(f"No method has a result of the class {cls.__name__}; expected a response class{hint}")
@@ -238,7 +238,7 @@ def _from_nothing(kind: Any, key: str, *, absent: bool) -> tuple[Any, list[Skipp
 
 def as_raw(raw: Buffer) -> Raw:
     """Return JSON in any kind of buffer as a raw part, without its byte order mark."""
-    rest = after_mark(raw)
+    rest = without_byte_order_mark(raw)
     text: Buffer = raw if rest is None else rest
     return Raw(text.encode() if isinstance(text, str) else bytes(text))
 

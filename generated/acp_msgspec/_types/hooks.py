@@ -1,4 +1,4 @@
-"""Classes that stand for types which msgspec cannot express.
+"""Stand-ins: classes in place of types that msgspec cannot express.
 
 A stand-in is a class to msgspec and something else to a type checker: `UInt64` is `int`, an untagged union is the union
 itself. msgspec passes the plain JSON value and the stand-in to its hook (`_decode.hook`), which returns the real value.

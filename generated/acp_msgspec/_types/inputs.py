@@ -5,4 +5,4 @@ from typing import Literal
 Buffer = bytes | bytearray | memoryview | str
 """JSON: UTF-8 bytes of any kind, or text."""
 Unknown = Literal["reject", "keep"]
-"""What an unknown tag in a closed union gives: an error, or an `UnknownVariant`."""
+"""What an unknown tag in a closed union leads to: an error, or an `UnknownVariant`."""

@@ -16,9 +16,9 @@ class Leniency(Enum):
     """What a field or a list does with an invalid value."""
 
     ON_ERROR = "default-on-error"
-    """Any invalid value gives the field's default (schema flag `x-deserialize-default-on-error`)."""
+    """Any invalid value is replaced by the field's default (schema flag `x-deserialize-default-on-error`)."""
     ON_NULL = "default-on-null"
-    """Null gives the field's default; other invalid values are errors (`x-deserialize-default-on-null`)."""
+    """Null is replaced by the field's default; other invalid values are errors (`x-deserialize-default-on-null`)."""
     SKIP_ITEMS = "skip-invalid-items"
     """Invalid items are dropped (`x-deserialize-skip-invalid-items`)."""
 

@@ -19,5 +19,5 @@ class Portable:
 
 def _rebuilt(cls: Any, args: tuple[Any, ...]) -> Any:
     error = cls.__new__(cls, *args)
-    error.args = args  # errors of the system take them in their constructor
+    error.args = args  # an `OSError` gets them in its constructor
     return error

@@ -43,7 +43,7 @@ class Shape(Struct, frozen=True):
     """The role of a catch-all class in its union.
 
     `other_of` is the JSON key of the tag if the class catches unknown tags; `known` are the tags of the other variants,
-    which it rejects. `tag_field` and `tag` are a fixed tag of its own. `reserved` are JSON keys of the other variants
+    which it rejects. `tag_field` and `tag` are its fixed tag. `reserved` are JSON keys of the other variants
     that never count as extra.
     """
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 REQUEST_TASK = "acp_msgspec: answering a request"
-"""The name that the engine gives to such a task. The task ends once the answer is on its way."""
+"""The name of such a task, set by the engine. The task ends once the answer is on its way."""
 
 
 def current_request_task() -> asyncio.Task[Any] | None:

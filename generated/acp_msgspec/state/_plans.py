@@ -38,7 +38,7 @@ def plan_id_of(content: Any) -> str | None:
 
 
 def _view(plan_id: str | None, content: Any) -> PlanView:
-    # Told apart by the fields first: the plan of version 1 has steps and no type.
+    # The fields are checked before the type: a plan of version 1 has steps and no type.
     if steps := getattr(content, "entries", None):
         return PlanView(plan_id=plan_id, items=tuple(map(_item, steps)))
     match getattr(content, "type", None):

@@ -221,7 +221,7 @@ class SessionState:
         return () if call is None else self.apply(call)
 
     def _commit(self, steps: Iterator[Change]) -> tuple[Change, ...]:
-        """Make changes, then tell the listeners."""
+        """Apply changes, then call the listeners."""
         changes = tuple(steps)
         if changes:
             self._snapshot = None

@@ -2,7 +2,7 @@
 
 Each command has a module of its own, which does not know about arguments; they are declared and read here. Foreseeable
 failures are one line on stderr with exit status 1, wrong usage has exit status 2. For `inspect`, 1 means a problem in
-the log, and 2 that it could not do its work.
+the log, and 2 that it could not read the log or write its output.
 """
 
 import argparse
@@ -16,23 +16,23 @@ from .inspect import INTERRUPTED, LABELS, TROUBLE, InspectError, Options, inspec
 from .package import NAME, RELEASES, UPSTREAM_COMMIT, VERSION
 from .vendor import DEFAULT_PARTS, PARTS, VendorError, vendor
 
-_PERSPECTIVE = "the side that kept the log, whose out and in its marks are; by default client"
+_PERSPECTIVE = "the side that wrote the log, for labels such as out and in; by default client"
 _INSPECT = """\
-Show a wire log, one line for each message: where and when, who sent it, method and id, size, what it says. An arrow to
-the right is from the client, one to the left from the agent, a broken one is a response. Below a message stands what
-is wrong (!), was repaired (~), or is unknown or undeclared (?). A summary comes last.
+Show a wire log, one line for each message: line and time, sender, method and id, size, and a summary. An arrow to the
+right is from the client, one to the left from the agent; a broken arrow is a response. Below a message follows what is
+wrong (!), was repaired (~), or is unknown or undeclared (?). The last lines summarize the log.
 
-Each line of FILE holds a JSON-RPC message or a batch: as it is, after a mark (12:00:01 ->, [time] agent:, C->A), in an
-object ({"ts": 1.5, "dir": "in", "message": {...}}), or in pairs (dir=in msg="{...}"). The mark next to the message
-decides who sent it; text before that mark is ignored, and any text may follow the message. Without a mark, the method
-decides, and for a response its request. A message may go over several lines, as pretty-printed JSON does.
+Each line of FILE holds a JSON-RPC message or a batch: alone, after a label (12:00:01 ->, [time] agent:, C->A), in an
+object ({"ts": 1.5, "dir": "in", "message": {...}}), or in pairs (dir=in msg="{...}"). The label next to the message
+determines the sender; text before that label is ignored, and any text may follow the message. Without a label, the
+method determines the sender, and for a response its request. A message may span several lines, as formatted JSON does.
 
-Each message is read with the schema of the protocol version that initialize negotiated, version 1 until then or if
-there is no initialize. If the unstable schema of a version is here, it is used, since it is a superset of the stable
-one; --schema chooses another.
+Each message is decoded with the schema of the protocol version that initialize negotiated; before that, and without
+initialize, with version 1. The unstable schema of a version is preferred if it is available, since it contains the
+stable one; --schema chooses another.
 
-Exit status: 0 if all was read, 1 if a message does not match its schema or a line is broken, 2 if there is
-nothing to read (or the log is empty) or nowhere to write.
+Exit status: 0 if everything is valid, 1 if a message does not match its schema or a line is broken, 2 if the log is
+missing or empty, or the output cannot be written.
 """
 _VENDOR = f"""\
 Copy the package into a project, as a package of the project that needs only msgspec.
@@ -67,12 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _vendor(asked: argparse.Namespace) -> int:
     errors: list[str] = []
     try:
-        facts: Sequence[str] = vendor(asked.dest, asked.only, asked.parts, force=asked.force, check=asked.check)
+        lines: Sequence[str] = vendor(asked.dest, asked.only, asked.parts, force=asked.force, check=asked.check)
     except VendorError as why:
-        facts, errors = why.facts, [f"error: {why}"]
+        lines, errors = why.details, [f"error: {why}"]
     try:
-        for fact in facts:
-            _say(fact, sys.stdout)
+        for line in lines:
+            _say(line, sys.stdout)
     except OSError as why:
         _give_up_output()
         errors.append(f"error: stdout: {(why.strerror or str(why)).lower()}")
@@ -181,7 +181,7 @@ def _inspect(asked: argparse.Namespace) -> int:
         _say(f"error: {why}", sys.stderr)
     except BrokenPipeError:
         _give_up_output()
-        return 0  # whoever read it has seen enough
+        return 0  # the reader of the output has closed it
     except KeyboardInterrupt:
         _give_up_output()
         return INTERRUPTED
@@ -192,7 +192,7 @@ def _inspect(asked: argparse.Namespace) -> int:
 
 
 def _give_up_output() -> None:
-    # What could not be written would be tried again when Python ends, and make it complain.
+    # Python would try to write the rest again at exit, and print an error.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -203,8 +203,8 @@ def _count(text: str) -> int:
 
 
 def _version() -> str:
-    facts = [f"{NAME} {VERSION}", f"upstream commit {UPSTREAM_COMMIT or 'unknown'}"]
-    return "\n".join((*facts, *(f"schema {label}: {release}" for label, release in RELEASES.items())))
+    lines = [f"{NAME} {VERSION}", f"upstream commit {UPSTREAM_COMMIT or 'unknown'}"]
+    return "\n".join((*lines, *(f"schema {label}: {release}" for label, release in RELEASES.items())))
 
 
 def _say(line: str, stream: TextIO | None) -> None:

@@ -246,7 +246,7 @@ class AuthMethodAgent(AcpStruct, untagged_by="type"):
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
 """A way to sign in that the agent offers in its response to `initialize`.
 
-One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
+The agent itself carries out a method without a `type`. [#/$defs/AuthMethod]
 """
 
 
@@ -1588,7 +1588,7 @@ class LogoutRequest(AcpStruct):
 
 
 class LogoutResponse(AcpStruct):
-    """Confirms that nobody is signed in. [#/$defs/LogoutResponse]"""
+    """Confirms that the user is signed out. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -1669,7 +1669,7 @@ class Plan(AcpStruct, tag_field="sessionUpdate", tag="plan"):
 class PromptRequest(AcpStruct):
     """Sends the user's message and starts a prompt turn.
 
-    The response comes when the turn is over; until then the agent streams updates and may make requests of its own.
+    The response comes when the turn is over; until then the agent streams updates and may send requests.
     [#/$defs/PromptRequest]
     """
 
@@ -1835,7 +1835,7 @@ class RequestPermissionRequest(AcpStruct):
     session_id: SessionId
     """Id of the session."""
     tool_call: ToolCallUpdate
-    """Call to decide on; what is left out here is as it was last reported."""
+    """Call to decide on; absent fields are unchanged since the last report."""
     options: list[PermissionOption]
     """Options from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None

@@ -252,7 +252,7 @@ class Agent(UnknownMethods):
     """Whether `session/cancel` cancels the task of the session's prompt, once `session_cancel` has returned."""
 
     def supports(self, name: str, /) -> bool:
-        """Whether to advertise what depends on the coroutine `name`; by default, if it is overridden."""
+        """Return whether to advertise what depends on the coroutine `name`; by default, whether it is overridden."""
         return is_overridden(self, Agent, name)
 
     def capabilities(self) -> AgentCapabilities:
@@ -442,7 +442,7 @@ class Client(UnknownMethods):
     """Name and version, which `initialize` reports."""
 
     def supports(self, name: str, /) -> bool:
-        """Whether to advertise what depends on the coroutine `name`; by default, if it is overridden."""
+        """Return whether to advertise what depends on the coroutine `name`; by default, whether it is overridden."""
         return is_overridden(self, Client, name)
 
     def capabilities(self) -> ClientCapabilities:
@@ -560,7 +560,7 @@ class AgentConnection(Connection[Agent]):
     """The connection of an agent to its client, with a coroutine for each method that a client handles.
 
     The second argument handles what the client sends: any object with some of the methods of `Agent`, or a
-    function that returns one for this connection. Each call takes `timeout`, in seconds, and `force`, which sends it
+    function that returns one for this connection. Each call has the options `timeout`, in seconds, and `force`: send it
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
@@ -760,7 +760,7 @@ class ClientConnection(Connection[Client]):
     """The connection of a client to its agent, with a coroutine for each method that an agent handles.
 
     The second argument handles what the agent sends: any object with some of the methods of `Client`, or a
-    function that returns one for this connection. Each call takes `timeout`, in seconds, and `force`, which sends it
+    function that returns one for this connection. Each call has the options `timeout`, in seconds, and `force`: send it
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
@@ -819,19 +819,20 @@ class ClientConnection(Connection[Client]):
         info: Implementation | None = None,
         timeout: float | None = None,
     ) -> InitializeResponse:
-        """Send `initialize`, with the newest version of the protocol that this schema speaks, and return the response.
+        """Send `initialize` with the newest protocol version of this schema, and return the response.
 
-        Both arguments default to what the handler says: `capabilities` to those of the coroutines that it has. From
-        then on, calls that need what the peer did not advertise raise `NotAdvertised`. Raises `UnsupportedVersion` if
-        the agent answers with another version, and what `Connection.call` raises.
+        Both arguments default to those of the handler; its capabilities follow from the coroutines that it has. From
+        then on, calls that need what the peer did not advertise raise `NotAdvertised`.
+
+        Raises `UnsupportedVersion` if the agent answers with another version, and what `Connection.call` raises.
         """
         handler: Any = self.handler
-        offers = _client_capabilities(handler) if capabilities is None else capabilities
+        advertised = _client_capabilities(handler) if capabilities is None else capabilities
         given: Implementation | None = info or getattr(handler, "info", None)
         answer: InitializeResponse = await self.initialize(
             InitializeRequest(
                 protocol_version=max(_VERSIONS),
-                client_capabilities=offers,
+                client_capabilities=advertised,
                 client_info=given,
             ),
             timeout=timeout,
@@ -1069,7 +1070,7 @@ class ServesFiles(Client):
     files: Files
 
     def supports(self, name: str, /) -> bool:
-        """As for any client, but never advertise writing if the files are read-only."""
+        """Return the same as for any client, but never advertise writing if the files are read-only."""
         return super().supports(name) and not (name == "fs_write_text_file" and self.files.read_only)
 
     async def fs_read_text_file(self, params: ReadTextFileRequest, /) -> ReadTextFileResponse:
@@ -1141,7 +1142,7 @@ class DecidesPermissions(Client):
     def session_ended(self, session_id: str, /) -> None:
         """Forget the lasting decisions of a session.
 
-        The connection calls it when this side closes or deletes the session, and when a new session takes its id.
+        The connection calls it when this side closes or deletes the session, and when a new session gets the same id.
         """
         self.permissions.forget(session_id, scope=self)
 

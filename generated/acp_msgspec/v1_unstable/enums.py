@@ -69,9 +69,8 @@ class ErrorCode(OpenInt32Enum):
     INTERNAL_ERROR = -32603
     """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
-    """The work was given up before its end.
-
-    Its sender asked for that, resources ran out or the receiver is shutting down.
+    """The work was cancelled before its end: its sender asked for that, resources ran out, or the receiver shuts
+    down.
     """
     AUTHENTICATION_REQUIRED = -32000
     """The user has to sign in first, for instance through `authenticate`."""
@@ -82,8 +81,8 @@ class ErrorCode(OpenInt32Enum):
 class LlmProtocol(OpenStrEnum):
     """API that a provider of language models speaks.
 
-    Both sides must cope with names that they do not know. A leading underscore marks a private name, all others
-    belong to the protocol. [#/$defs/LlmProtocol]
+    Both sides must handle unknown names. A leading underscore marks a private name, all others belong to the
+    protocol. [#/$defs/LlmProtocol]
     """
 
     ANTHROPIC = "anthropic"
@@ -250,7 +249,7 @@ ProviderId = NewType("ProviderId", str)
 
 
 class Role(StrEnum):
-    """A side of the conversation, used to say for whom content is meant. [#/$defs/Role]"""
+    """A participant of the conversation, such as the intended audience of content. [#/$defs/Role]"""
 
     ASSISTANT = "assistant"
     """The model that the agent works with."""
@@ -275,8 +274,8 @@ Clients send it back in `session/set_config_option`. [#/$defs/SessionConfigId]
 class SessionConfigOptionCategory(OpenStrEnum):
     """What an option is about, so that clients can place it, give it an icon or bind a key to it.
 
-    Nothing may depend on it: clients cope with a missing or unknown category. Names with a leading underscore are
-    open to anybody, all others belong to the protocol. [#/$defs/SessionConfigOptionCategory]
+    It is a hint only: clients must handle a missing or unknown category. Names with a leading underscore are
+    private, all others belong to the protocol. [#/$defs/SessionConfigOptionCategory]
     """
 
     MODE = "mode"
@@ -296,7 +295,7 @@ SessionConfigValueId = NewType("SessionConfigValueId", str)
 SessionId = NewType("SessionId", str)
 """Identifies a conversation between client and agent; an opaque string chosen by the agent.
 
-Each session has a context and a history of its own, so one connection can carry several. [#/$defs/SessionId]
+Each session has its own context and history, so one connection can carry several. [#/$defs/SessionId]
 """
 
 
@@ -321,8 +320,8 @@ class StopReason(StrEnum):
     CANCELLED = "cancelled"
     """The client sent `session/cancel`.
 
-    The agent must answer with this value even if work that it stopped raised an error, because an error would look
-    like a failure that nobody asked for.
+    The agent must answer with this value even if work that it stopped raised an error, because clients would show
+    an error as a failure.
     """
 
 

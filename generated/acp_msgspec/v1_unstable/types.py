@@ -448,7 +448,7 @@ class AuthMethodAgent(AcpStruct, untagged_by="type"):
 AuthMethod: TypeAlias = Fallback[AuthMethodTerminal, AuthMethodAgent]
 """A way to sign in that the agent offers in its response to `initialize`.
 
-One without a `type` is carried out by the agent itself. [#/$defs/AuthMethod]
+The agent itself carries out a method without a `type`. [#/$defs/AuthMethod]
 """
 
 
@@ -2184,7 +2184,7 @@ class LogoutRequest(AcpStruct):
 
 
 class LogoutResponse(AcpStruct):
-    """Confirms that nobody is signed in. [#/$defs/LogoutResponse]"""
+    """Confirms that the user is signed out. [#/$defs/LogoutResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -2481,17 +2481,16 @@ class NewSessionResponse(AcpStruct):
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
-    """Advice for the user that is no part of the conversation.
+    """Advice for the user, outside of the conversation.
 
-    It is an event of the moment and is not kept; the agent must not count on anybody seeing it, and clients may
-    ignore it. [#/$defs/Notice]
+    It is shown once and not stored. Clients may ignore it, so the agent must not rely on it. [#/$defs/Notice]
     """
 
     session_update: ClassVar[Literal["notice"]] = "notice"
     severity: NoticeSeverity
     """How serious it is; a hint for display."""
     title: Annotated[str, SenderConstraint(min_length=1)]
-    """What there is to say, as plain text that is understood on its own; never empty."""
+    """The notice itself, as plain text that needs no context; never empty."""
     description: OrDefault[str | None] = None
     """Details or advice as plain text; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2610,7 +2609,7 @@ class PlanUpdate(AcpStruct, tag_field="sessionUpdate", tag="plan_update"):
 class PromptRequest(AcpStruct):
     """Sends the user's message and starts a prompt turn.
 
-    The response comes when the turn is over; until then the agent streams updates and may make requests of its own.
+    The response comes when the turn is over; until then the agent streams updates and may send requests.
     [#/$defs/PromptRequest]
     """
 
@@ -2816,7 +2815,7 @@ class RequestPermissionRequest(AcpStruct):
     session_id: SessionId
     """Id of the session."""
     tool_call: ToolCallUpdate
-    """Call to decide on; what is left out here is as it was last reported."""
+    """Call to decide on; absent fields are unchanged since the last report."""
     options: list[PermissionOption]
     """Options from which the user picks one."""
     meta: OrDefault[dict[str, Any] | None] = None

@@ -207,7 +207,7 @@ class Agent(UnknownMethods):
     """Name and version, which `initialize` reports."""
 
     def supports(self, name: str, /) -> bool:
-        """Whether to advertise what depends on the coroutine `name`; by default, if it is overridden."""
+        """Return whether to advertise what depends on the coroutine `name`; by default, whether it is overridden."""
         return is_overridden(self, Agent, name)
 
     def capabilities(self) -> AgentCapabilities:
@@ -377,7 +377,7 @@ class Client(UnknownMethods):
     """Name and version, which `initialize` reports."""
 
     def supports(self, name: str, /) -> bool:
-        """Whether to advertise what depends on the coroutine `name`; by default, if it is overridden."""
+        """Return whether to advertise what depends on the coroutine `name`; by default, whether it is overridden."""
         return is_overridden(self, Client, name)
 
     def capabilities(self) -> ClientCapabilities:
@@ -461,7 +461,7 @@ class AgentConnection(Connection[Agent]):
     """The connection of an agent to its client, with a coroutine for each method that a client handles.
 
     The second argument handles what the client sends: any object with some of the methods of `Agent`, or a
-    function that returns one for this connection. Each call takes `timeout`, in seconds, and `force`, which sends it
+    function that returns one for this connection. Each call has the options `timeout`, in seconds, and `force`: send it
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
@@ -598,7 +598,7 @@ class ClientConnection(Connection[Client]):
     """The connection of a client to its agent, with a coroutine for each method that an agent handles.
 
     The second argument handles what the agent sends: any object with some of the methods of `Client`, or a
-    function that returns one for this connection. Each call takes `timeout`, in seconds, and `force`, which sends it
+    function that returns one for this connection. Each call has the options `timeout`, in seconds, and `force`: send it
     even if the peer did not advertise what it needs. Calls raise what `Connection.call` raises.
     """
 
@@ -652,19 +652,20 @@ class ClientConnection(Connection[Client]):
         info: Implementation | None = None,
         timeout: float | None = None,
     ) -> InitializeResponse:
-        """Send `initialize`, with the newest version of the protocol that this schema speaks, and return the response.
+        """Send `initialize` with the newest protocol version of this schema, and return the response.
 
-        Both arguments default to what the handler says: `capabilities` to those of the coroutines that it has. From
-        then on, calls that need what the peer did not advertise raise `NotAdvertised`. Raises `UnsupportedVersion` if
-        the agent answers with another version, and what `Connection.call` raises.
+        Both arguments default to those of the handler; its capabilities follow from the coroutines that it has. From
+        then on, calls that need what the peer did not advertise raise `NotAdvertised`.
+
+        Raises `UnsupportedVersion` if the agent answers with another version, and what `Connection.call` raises.
         """
         handler: Any = self.handler
-        offers = _client_capabilities(handler) if capabilities is None else capabilities
+        advertised = _client_capabilities(handler) if capabilities is None else capabilities
         given: Implementation | None = info or getattr(handler, "info", None)
         answer: InitializeResponse = await self.initialize(
             InitializeRequest(
                 protocol_version=max(_VERSIONS),
-                capabilities=offers,
+                capabilities=advertised,
                 info=given or default_info(handler, Implementation),
             ),
             timeout=timeout,
@@ -883,7 +884,7 @@ class DecidesPermissions(Client):
     def session_ended(self, session_id: str, /) -> None:
         """Forget the lasting decisions of a session.
 
-        The connection calls it when this side closes or deletes the session, and when a new session takes its id.
+        The connection calls it when this side closes or deletes the session, and when a new session gets the same id.
         """
         self.permissions.forget(session_id, scope=self)
 

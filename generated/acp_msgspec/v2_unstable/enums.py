@@ -107,9 +107,8 @@ class ErrorCode(OpenInt32Enum):
     INTERNAL_ERROR = -32603
     """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
-    """The work was given up before its end.
-
-    Its sender asked for that, resources ran out or the receiver is shutting down.
+    """The work was cancelled before its end: its sender asked for that, resources ran out, or the receiver shuts
+    down.
     """
     AUTHENTICATION_REQUIRED = -32000
     """The user has to sign in first, for instance through `auth/login`."""
@@ -133,8 +132,8 @@ class IconTheme(OpenStrEnum):
 class LlmProtocol(OpenStrEnum):
     """API that a provider of language models speaks.
 
-    Both sides must cope with names that they do not know. A leading underscore marks a private name, all others
-    belong to the protocol. [#/$defs/LlmProtocol]
+    Both sides must handle unknown names. A leading underscore marks a private name, all others belong to the
+    protocol. [#/$defs/LlmProtocol]
     """
 
     ANTHROPIC = "anthropic"
@@ -331,7 +330,7 @@ ProviderId = NewType("ProviderId", str)
 
 
 class Role(OpenStrEnum):
-    """A side of the conversation, used to say for whom content is meant.
+    """A participant of the conversation, such as the intended audience of content.
 
     Unknown values are kept: those with a leading underscore are private extensions, others are reserved for later
     versions of the protocol. [#/$defs/Role]
@@ -360,8 +359,8 @@ Clients send it back in `session/set_config_option`. [#/$defs/SessionConfigId]
 class SessionConfigOptionCategory(OpenStrEnum):
     """What an option is about, so that clients can place it, give it an icon or bind a key to it.
 
-    Nothing may depend on it: clients cope with a missing or unknown category. Names with a leading underscore are
-    open to anybody, all others belong to the protocol. [#/$defs/SessionConfigOptionCategory]
+    It is a hint only: clients must handle a missing or unknown category. Names with a leading underscore are
+    private, all others belong to the protocol. [#/$defs/SessionConfigOptionCategory]
     """
 
     MODE = "mode"
@@ -381,7 +380,7 @@ SessionConfigValueId = NewType("SessionConfigValueId", str)
 SessionId = NewType("SessionId", str)
 """Identifies a conversation between client and agent; an opaque string chosen by the agent.
 
-Each session has a context and a history of its own, so one connection can carry several. [#/$defs/SessionId]
+Each session has its own context and history, so one connection can carry several. [#/$defs/SessionId]
 """
 
 
@@ -437,7 +436,7 @@ class StringFormat(OpenStrEnum):
 TerminalId = NewType("TerminalId", str)
 """Identifies a terminal that the agent runs; an opaque string chosen by the agent.
 
-It is unique within the session, and clients can do no more than show the terminal. [#/$defs/TerminalId]
+It is unique within the session, and clients can only show the terminal. [#/$defs/TerminalId]
 """
 
 
@@ -502,4 +501,4 @@ class ToolKind(OpenStrEnum):
     SWITCH_MODE = "switch_mode"
     """Changes the mode of the session."""
     OTHER = "other"
-    """Anything else; the default where no kind is given."""
+    """Anything else; the default if the kind is absent."""

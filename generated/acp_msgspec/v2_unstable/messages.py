@@ -889,8 +889,8 @@ def decode_client_message(
     """Decode one message from a client, as an agent does.
 
     `method_of` maps the id of a response to the method of its request, or to None. Without it, the result of a
-    response stays `msgspec.Raw`. It is also called for lines that turn out to be invalid, so it must have no side
-    effects. `unknown` and `on_skip` are as for `decode`.
+    response stays `msgspec.Raw`. It may be called for invalid messages, too, so it must not have side effects.
+    `unknown` and `on_skip` are as for `decode`.
 
     Raises `MessageError`, whose `reply` is the response to send.
     """
@@ -926,8 +926,8 @@ def decode_agent_message(
     """Decode one message from an agent, as a client does.
 
     `method_of` maps the id of a response to the method of its request, or to None. Without it, the result of a
-    response stays `msgspec.Raw`. It is also called for lines that turn out to be invalid, so it must have no side
-    effects. `unknown` and `on_skip` are as for `decode`.
+    response stays `msgspec.Raw`. It may be called for invalid messages, too, so it must not have side effects.
+    `unknown` and `on_skip` are as for `decode`.
 
     Raises `MessageError`, whose `reply` is the response to send.
     """

@@ -198,7 +198,7 @@ class SessionCapabilities(AcpStruct):
     """What an agent can do with sessions.
 
     Its presence, even as `{}`, advertises that the agent creates, lists, resumes and closes sessions, takes and
-    cancels prompts and sends updates; anything else has an entry of its own. [#/$defs/SessionCapabilities]
+    cancels prompts and sends updates; anything else has a separate entry. [#/$defs/SessionCapabilities]
     """
 
     prompt: OrDefault[PromptCapabilities | None] = None
@@ -1863,7 +1863,7 @@ class Diff(AcpStruct, tag_field="type", tag="diff"):
 
     type: ClassVar[Literal["diff"]] = "diff"
     changes: SkipInvalid[list[DiffChange]]
-    """Files concerned and what happened to each; no patch has to be read for that."""
+    """Files concerned and what happened to each; complete without the patch."""
     patch: OrDefault[DiffPatch | None] = None
     """Text of the changes for display. Null or absent if there is none, which clients must be able to handle."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2371,7 +2371,7 @@ class LogoutAuthRequest(AcpStruct):
 
 
 class LogoutAuthResponse(AcpStruct):
-    """Confirms that nobody is signed in. [#/$defs/LogoutAuthResponse]"""
+    """Confirms that the user is signed out. [#/$defs/LogoutAuthResponse]"""
 
     meta: OrDefault[dict[str, Any] | None] = None
     """Extension metadata. The protocol defines none of its keys."""
@@ -2691,17 +2691,16 @@ class NewSessionResponse(AcpStruct):
 
 
 class Notice(AcpStruct, tag_field="sessionUpdate", tag="notice"):
-    """Advice for the user that is no part of the conversation.
+    """Advice for the user, outside of the conversation.
 
-    It is an event of the moment and is not kept; the agent must not count on anybody seeing it, and clients may
-    ignore it. [#/$defs/Notice]
+    It is shown once and not stored. Clients may ignore it, so the agent must not rely on it. [#/$defs/Notice]
     """
 
     session_update: ClassVar[Literal["notice"]] = "notice"
     severity: NoticeSeverity
     """How serious it is; a hint for display."""
     title: Annotated[str, SenderConstraint(min_length=1)]
-    """What there is to say, as plain text that is understood on its own; never empty."""
+    """The notice itself, as plain text that needs no context; never empty."""
     description: OrDefault[str | None] = None
     """Details or advice as plain text; null or absent if there are none."""
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2876,8 +2875,8 @@ class ReplayFromStart(AcpStruct, tag_field="type", tag="start"):
 class ReplayFromOther(CatchAll, other_of="type", known=("start",)):
     """A place for a replay to begin that this version does not know.
 
-    Undeclared keys are kept in `extra`, so that it can be stored and passed on; an agent that cannot tell the place
-    should refuse the request. [#/$defs/ReplayFrom/anyOf/1]
+    Undeclared keys are kept in `extra`, so that it can be stored and passed on; an agent that cannot determine the
+    place should refuse the request. [#/$defs/ReplayFrom/anyOf/1]
     """
 
     type: str
@@ -3043,7 +3042,7 @@ class ToolCallPermissionSubject(AcpStruct, tag_field="type", tag="tool_call"):
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call: ToolCallUpdate
-    """Call to decide on; what is left out here is as it was last reported."""
+    """Call to decide on; absent fields are unchanged since the last report."""
 
 
 class RequestPermissionSubjectOther(
@@ -3329,7 +3328,7 @@ class TerminalOutput(AcpStruct):
 class TerminalExitStatus(AcpStruct):
     """How the command in a terminal ended.
 
-    Its presence alone says that the command has ended. [#/$defs/TerminalExitStatus]
+    Its presence alone means that the command has ended. [#/$defs/TerminalExitStatus]
     """
 
     exit_code: OrDefault[UInt32 | None] = None
@@ -3359,7 +3358,7 @@ class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"
     output: OrDefault[TerminalOutput | None | UnsetType] = UNSET
     """Replaces all output, earlier chunks included; null clears it, absent leaves it unchanged."""
     exit_status: OrDefault[TerminalExitStatus | None | UnsetType] = UNSET
-    """A value says that the command has ended; null revokes that, absent leaves it unchanged."""
+    """A value means that the command has ended; null revokes that, absent leaves it unchanged."""
     meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
     """Replaces the metadata of the terminal. Null clears it; absent leaves it unchanged."""
 

@@ -12,7 +12,7 @@ from generator.model import Module
 from generator.source import LABELS
 
 STATUS = {Version.NONE: 0, Version.PATCH: 3, Version.MINOR: 3, Version.MAJOR: 4}
-"""The exit status for each advice; 1 and 2 are those of failures and of wrong use."""
+"""The exit status for each required version; 1 and 2 are those of failures and of wrong use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Comparison:
         where = ", ".join(f"{label}: {shares[label]}" for label in self.labels if shares[label])
         match self.version:
             case Version.NONE:
-                return "nothing that users see has changed"
+                return "no visible change"
             case Version.MAJOR:
                 verb = "breaks" if len(found) == 1 else "break"
                 return f"{count_of(len(found), 'change')} {verb} readers or writers ({where})"
             case Version.MINOR:
-                return f"{count_of(len(found), 'change')} can be seen, none breaks readers or writers ({where})"
+                return f"{count_of(len(found), 'visible change')}, none breaking ({where})"
             case Version.PATCH:
-                return f"{count_of(len(found), 'change')}, none of which users notice ({where})"
+                return f"{count_of(len(found), 'change')}, none visible to users ({where})"
 
     def of(self, label: str) -> list[Change]:
         """List the changes of one label."""

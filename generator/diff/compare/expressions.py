@@ -57,7 +57,7 @@ class TypeComparison:
             return []
         olds, news = self._cancelled(_options(old), _options(new))
         if olds or news:
-            # Aliases are resolved only now: an alias on both sides is compared as a definition of its own.
+            # Aliases are resolved only now: an alias on both sides is compared as a definition.
             olds, news = self._cancelled(
                 [o for k in olds for o in _expanded(k, self.old)], [o for k in news for o in _expanded(k, self.new)]
             )
@@ -128,7 +128,7 @@ class TypeComparison:
 
 
 def is_plain(kind: Type, index: Index) -> bool:
-    """Return whether a type decodes to plain JSON values, the same ones that `Any` would give."""
+    """Return whether a type decodes to plain JSON values, the same ones as `Any`."""
     named = [index.by_name.get(p.name) for p in parts(kind) if isinstance(p, Named)]
     return all(isinstance(d, Identifier) or (isinstance(d, Alias) and is_plain(d.kind, index)) for d in named)
 

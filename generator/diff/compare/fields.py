@@ -12,7 +12,7 @@ ABSENT = {Presence.OPTION: "None", Presence.PATCH: "UNSET"}
 REPLACED = {
     Leniency.NONE: "nothing",
     Leniency.ON_NULL: "null",
-    Leniency.ON_ERROR: "null and values that do not fit",
+    Leniency.ON_ERROR: "null and invalid values",
 }
 BY_LENIENCY = tuple(REPLACED)
 PROPERTIES = "/properties/"

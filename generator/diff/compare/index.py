@@ -33,7 +33,7 @@ _NO_DOCS = Docs(Source("", "", "", {}, None, "", commit=None, pinned=False), {})
 
 
 class Index:
-    """The definitions of one module by name; `keyed` are those with a key of their own in `$defs`."""
+    """The definitions of one module by name; `keyed` are those with a key in `$defs`."""
 
     def __init__(self, module: Module) -> None:
         """Index the definitions."""
@@ -62,7 +62,7 @@ class Index:
         return unwrap(kind, self.by_name.get, constraints=False)
 
     def derived(self, *roots: str) -> tuple[str, ...]:
-        """List the classes without a key of their own that were made for `roots`; the roots are not listed."""
+        """List the classes without a key in `$defs` that were made for `roots`; the roots are not listed."""
         found: dict[str, None] = {}
         waiting = list(roots)
         while waiting:
@@ -170,4 +170,4 @@ def described(definition: Definition) -> str:
         case Alias():
             return f"an alias of {type_text(definition.kind)}"
         case _:
-            return "an enumeration" if hasattr(definition, "members") else "text with a type of its own"
+            return "an enumeration" if hasattr(definition, "members") else "text of a named type"

@@ -102,7 +102,7 @@ def _compare_former_names(pair: ModulePair, former: Former) -> None:
 
 
 def _log_remaining(pair: ModulePair) -> None:
-    """Log every added or removed name that no other change mentions; definitions with a key of their own first."""
+    """Log every added or removed name that no other change mentions; definitions with a key in `$defs` first."""
     for name in sorted(pair.old.by_name, key=lambda n: (n not in pair.old.keyed, n)):
         if name in pair.removed(name) and name not in pair.log.mentioned:
             place = Place(name, pair.old.by_name[name].pointer, None)

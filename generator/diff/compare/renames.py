@@ -16,7 +16,7 @@ MIN_PARTS = 3
 """The number of parts from which the shape alone is enough evidence."""
 
 IN_OVERRIDES = "named in the overrides"
-STANDS_FOR = "same shape, and the old name stands for it"
+STANDS_FOR = "same shape, and the old name is an alias of it"
 
 Uses = frozenset[tuple[str, str]]
 
@@ -143,7 +143,7 @@ def _followers(old: Index, new: Index, before: str, after: str) -> dict[str, str
 
 
 def _made_for(definition: Definition, index: Index) -> list[str]:
-    """List the classes without a key of their own that a definition refers to, in the order of its shape."""
+    """List the classes without a key in `$defs` that a definition refers to, in the order of its shape."""
     match definition:
         case Struct(fields=fields) | CatchAll(fields=fields):
             kinds: list[Type] = [f.kind for f in sorted(fields, key=lambda f: f.wire)]

@@ -35,7 +35,7 @@ VERSIONS = tuple(Version)
 class Rule:
     """One kind of change: its effects, the sentence that reports it, and the reason for the effects.
 
-    `seen` is False where users cannot notice the change.
+    `noticed` is False if users cannot notice the change.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Rule:
     writer: Effect
     sentence: str
     reason: str
-    seen: bool
+    noticed: bool
 
     @property
     def severity(self) -> Effect:
@@ -55,17 +55,17 @@ class Rule:
         """The release that such a change requires."""
         if self.severity is Effect.BREAKING:
             return Version.MAJOR
-        return Version.MINOR if self.seen else Version.PATCH
+        return Version.MINOR if self.noticed else Version.PATCH
 
 
 def _load() -> dict[str, Rule]:
     raw = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
-    unseen = frozenset(raw.pop("unseen"))
+    unnoticed = frozenset(raw.pop("unnoticed"))
     rules: dict[str, Rule] = {}
     for subject, rows in raw.items():
         for what, (reader, writer, sentence, reason) in rows.items():
             kind = f"{subject}.{what}"
-            rules[kind] = Rule(kind, Effect(reader), Effect(writer), sentence, reason, kind not in unseen)
+            rules[kind] = Rule(kind, Effect(reader), Effect(writer), sentence, reason, kind not in unnoticed)
     return rules
 
 

@@ -46,7 +46,7 @@ class Shapes:
         within = (*within, definition.name)
         match definition:
             case Struct(tag=tag, base=base):
-                # The tag of a payload with a key of its own belongs to the shape of its union.
+                # The tag of a payload with a key in `$defs` belongs to the shape of its union.
                 shown = None if has_own_key(definition) or tag is None else (tag.field, tag.value)
                 parent = None if base is None else self.kind(Named(base), within)
                 return ("object", shown, parent, self._fields(definition.fields, within))
@@ -88,7 +88,7 @@ class Shapes:
         return tuple(sorted(((f.wire, *self.field(f, within)) for f in fields), key=repr))
 
     def kind(self, kind: Type, within: tuple[str, ...] = ()) -> Shape:
-        """Return the shape of a type; a class without a key of its own is replaced by its shape."""
+        """Return the shape of a type; a class without a key in `$defs` is replaced by its shape."""
         match kind:
             case Named(name=name) if name in within:
                 return ("self", within.index(name))

@@ -136,7 +136,7 @@ def _retagged(pair: ModulePair, olds: Names, news: Names) -> list[tuple[str, str
 
 
 def _is_distinctive(index: Index, name: str) -> bool:
-    """Return whether the shape of a variant is evidence: it has a base, or fields of its own."""
+    """Return whether the shape of a variant is evidence: it has a base, or its own fields."""
     definition = index.by_name.get(name)
     has_base = isinstance(definition, Struct) and definition.base is not None
     return has_base or any(f.wire != META and f.constant is None for f in index.fields(name))

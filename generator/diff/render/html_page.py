@@ -21,10 +21,10 @@ from generator.templates import environment
 FEW = 12
 """Up to this number of changes, all are unfolded at first; of more, only types with breaking ones."""
 LEGEND = {
-    Effect.BREAKING: "code that worked fails, or means something else without a word",
-    Effect.TIGHTENED: "a reader refuses or loses what it took before; a writer should keep to more than before",
-    Effect.LOOSENED: "a reader takes what it refused before; a writer may do with less than before",
-    Effect.COMPATIBLE: "nothing that worked is affected",
+    Effect.BREAKING: "working code fails, or silently changes its meaning",
+    Effect.TIGHTENED: "a reader rejects or drops values that it accepted before; a writer must observe new constraints",
+    Effect.LOOSENED: "a reader accepts values that it rejected before; a writer has fewer constraints",
+    Effect.COMPATIBLE: "working code is not affected",
 }
 
 

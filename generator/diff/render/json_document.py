@@ -21,7 +21,7 @@ The document is one object. Later versions may add keys; renaming or removing on
         sentence    the change in one sentence
         reason      the reason for both effects
         pointers    {"old": JSON pointer or null, "new": JSON pointer or null}, null on the side that lacks it
-        before      the old code as users see it, "" where there is none
+        before      the old code as users see it, "" if there is none
         after       the same for the new side
         used_in     places that refer to the owner, or repeat the change because they were made from it
         methods     the methods whose messages may contain the owner

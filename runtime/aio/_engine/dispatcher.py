@@ -206,7 +206,7 @@ class Dispatcher:
         return None
 
     def _is_response(self, message: Any, text: bytes, line: Line | None) -> bool:
-        """Whether a message decoded as a request also has a result and the id of a call; a pending call then fails."""
+        """Return whether a decoded request also has a result and the id of a call; a pending call then fails."""
         calls = self._lifecycle.calls
         call = calls.get(message.id)
         is_known = call is not None or calls.find_similar(message.id) is not None or calls.is_abandoned(message.id)
@@ -249,7 +249,7 @@ class Dispatcher:
         send_from_reader(self._lifecycle.outbox, self._lifecycle.writer.refusal(request_id, method, error), batch)
 
     def _result_check(self, method: str) -> Callable[[Any], str | None]:
-        """Make the function that says why a value is not a result of a method."""
+        """Return a function that returns why a value is not a result of a method; None for a valid one."""
         known = self._endpoint.methods.get(method)
         if known is None or known.response is None:
             return accept_anything
@@ -273,5 +273,5 @@ class Dispatcher:
 
 
 def _raw(params: Raw | UnsetType) -> Raw:
-    """Return the params of a method outside the schema; null stands for absent ones."""
+    """Return the params of a method outside the schema; null if they are absent."""
     return params if isinstance(params, Raw) else Raw(b"null")

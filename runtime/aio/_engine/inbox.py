@@ -27,7 +27,7 @@ MAX_BYTES = 8 * 1024 * 1024
 MAX_BYTES_WHILE_CALLING = 30 * 1024 * 1024
 """Above this number of bytes, reading also waits if a handler waits for an answer that may be behind them."""
 SETTLE_ITERATIONS = 10
-"""The iterations of the event loop between the delivery of an answer and what came behind it.
+"""The iterations of the event loop between the delivery of an answer and the handling of what follows it.
 
 A task sees the answer in the first iteration, whoever awaits that task in the third, and `gather`, `wait_for` and
 `TaskGroup` around it take two more each.
@@ -64,7 +64,7 @@ class Inbox:
         start_request: Callable[[PendingRequest], Awaitable[None]],
         on_failure: Callable[[Handler | Hook | None, BaseException], None],
     ) -> None:
-        """Start empty; `start_request` starts the task of a request, `on_failure` is told which handler raised."""
+        """Start empty. `start_request` starts a request's task, `on_failure` is called with a handler that raised."""
         self.handler_run = 0
         """The number of the running handler's run, 0 while none runs."""
         self.is_settling = False
@@ -213,7 +213,7 @@ class Inbox:
                 handler: Handler | Hook | None = None
                 try:
                     awaitable: Awaitable[Any] | None = None
-                    # Comparing classes takes a third of the time of a class pattern, which asks msgspec's metaclass.
+                    # Comparing classes takes a third of the time of a class pattern, which calls msgspec's metaclass.
                     if type(item) is RequestStart:
                         awaitable = self._start_request(item.request)
                     elif type(item) is Delivery:
@@ -235,15 +235,19 @@ class Inbox:
                         raise
                 if self._room is not None and len(queue) <= half and self._bytes <= MAX_BYTES:
                     self._release()
-            self.handler_run = self._bytes = self._awaited = 0
-            self._release()
-            self._release_drained()
+            self._note_empty()
             if not self._stopping:  # or else a handler has swallowed its cancellation
                 self._wake = loop.create_future()
                 await self._wake
 
+    def _note_empty(self) -> None:
+        """Let everything continue that waits for an empty inbox."""
+        self.handler_run = self._bytes = self._awaited = 0
+        self._release()
+        self._release_drained()
+
     async def _settle(self) -> None:
-        """Let those who await a delivered answer see it before what came behind it is handled."""
+        """Let the caller see a delivered answer before what follows it is handled."""
         for _ in range(SETTLE_ITERATIONS):
             await asyncio.sleep(0)
         self.is_settling = False
@@ -258,7 +262,7 @@ class Inbox:
             self._drained.set_result(None)
 
     def _is_end(self, error: BaseException) -> bool:
-        """Whether the worker itself was cancelled, and not merely something that a handler awaits."""
+        """Return whether the worker itself was cancelled, and not merely something that a handler awaits."""
         task = asyncio.current_task()
         is_own = task is not None and task.cancelling() > 0
         return isinstance(error, asyncio.CancelledError) and (self._stopping or is_own)

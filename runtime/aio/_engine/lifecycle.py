@@ -1,4 +1,4 @@
-"""The life of a connection: its parts are made, its tasks start, and everything is brought to an end."""
+"""The life of a connection: its parts are created, its tasks start, and both are ended in order."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -28,7 +28,7 @@ class Lifecycle:
     """The parts of one connection, its tasks and its end."""
 
     def __init__(self, transport: Transport, options: Options) -> None:
-        """Make the parts; nothing runs yet."""
+        """Create the parts; nothing runs yet."""
         self.transport = transport
         self.options = options
         self.closed: ConnectionClosed | None = None
@@ -68,7 +68,7 @@ class Lifecycle:
             task.add_done_callback(self._task_ended)
 
     def is_own(self, task: asyncio.Task[Any] | None) -> bool:
-        """Whether a task belongs to the connection, so that it cannot wait for the connection's end."""
+        """Return whether a task belongs to the connection, so that it cannot wait for the connection's end."""
         return task in self._tasks or task in self.requests.tasks
 
     def _task_ended(self, task: asyncio.Task[Any]) -> None:
@@ -84,9 +84,9 @@ class Lifecycle:
             self.end(task.result() if error is None else f"reading failed: {error!r}", is_ours=False)
 
     def end(self, reason: str, *, is_ours: bool) -> None:
-        """Begin the end, once: no more calls are made, and everything that runs is brought to an end.
+        """Begin the end, once: no more calls are made, and all tasks are ended.
 
-        `is_ours` says that this side ends the connection, not the peer.
+        `is_ours` is True if this side ends the connection, False if the peer does.
         """
         if self._closer is None:
             self.closed = self._reason(reason, is_ours=is_ours)
@@ -95,12 +95,12 @@ class Lifecycle:
                 self.inbox.stop()  # notifications that still wait there are not handled after the close
 
     def _reason(self, reason: str, *, is_ours: bool) -> ConnectionClosed:
-        """Make the reason for the end; the transport may know a better one, possibly only later."""
+        """Return the reason for the end; the transport may know a better one, possibly only later."""
         better: str | None = None if is_ours else getattr(self.transport, "reason", None)
         return ConnectionClosed(printable(better or reason), getattr(self.transport, "returncode", None))
 
     def failure(self) -> ConnectionClosed:
-        """Make the error of a call that no longer gets an answer."""
+        """Return the error of a call that no longer gets an answer."""
         if self.closed is None:
             raise RuntimeError("The connection has not ended")
         return ConnectionClosed(self.closed.reason, self.closed.returncode)

@@ -1,4 +1,4 @@
-"""Messages that wait to be sent, until the one writer takes all of them at once."""
+"""Messages that wait to be sent: the one writer task takes all of them at once."""
 
 import asyncio
 from collections import deque
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from .._transports.transport import Transport
 
 HIGH = 256 * 1024
-"""Above this number of waiting bytes, whoever puts messages waits, too."""
+"""Above this number of waiting bytes, senders wait before they put another message."""
 
 
 class Outbox:
-    """Collects messages for one writer task, so that many of them go out in one write."""
+    """Collects messages for one writer task, so that many of them are sent in one write."""
 
     __slots__ = (
         "_idle",
@@ -38,7 +38,7 @@ class Outbox:
         self.held = 0
         """The bytes of answers that wait for the others of their batch before they are put."""
         self.broken: OSError | None = None
-        """Why the transport cannot send any more."""
+        """Why the transport can no longer send."""
         self._transport = transport
         self._trace = trace
         self._queue: list[bytes] = []
@@ -130,7 +130,7 @@ class Outbox:
         await self._idle.wait()
 
     async def run(self) -> None:
-        """Write until the stream breaks; `broken` then says why."""
+        """Write until the stream breaks; `broken` is then the reason."""
         loop = asyncio.get_running_loop()
         self._idle.clear()
         try:

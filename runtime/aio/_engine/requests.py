@@ -73,7 +73,7 @@ class Requests:
             return InternalError(data="Too many requests at once")
         self._pending[request.key] = request
         self._bytes += request.size
-        # While the peer does not take the answers that are ready, no further ones are made, which would wait as well.
+        # While the peer does not read the ready answers, no request is started: its answer would have to wait, too.
         if self._running < self._bound and not self._waiting and self._outbox.size <= HIGH:
             self._running += 1
             return True
@@ -136,7 +136,7 @@ class Requests:
         """Wait until the answer may be written: many large results must not become as many texts that wait."""
         try:
             await self._outbox.wait_in_line()
-        except asyncio.CancelledError:  # nobody else can answer this request
+        except asyncio.CancelledError:  # nothing else can answer this request
             if self._closing:
                 raise
 

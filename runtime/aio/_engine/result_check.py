@@ -15,9 +15,9 @@ class ResultMismatch(TypeError):
 
 
 def result_check(kind: Any, *, validates: bool) -> Callable[[Any], str | None]:
-    """Make a function that says why a value is not of a type, judging by its class, and by its content if `validates`.
+    """Return a function that returns why a value does not match a type; None for one that does.
 
-    The function returns None for a value that is.
+    The function checks the class of the value, and its content if `validates` is set.
     """
     fits = instance_check(kind)
 

@@ -77,7 +77,7 @@ class Unreadable:
         self._report_message(error, data)
 
     def too_long(self, error: MessageTooLong) -> None:
-        """Handle a message that was longer than the limit, as far as its beginning says what it is."""
+        """Handle a message that was longer than the limit, as far as its beginning shows what it is."""
         known = [head for head in heads(error.start) if head.id is not UNSET]
         for head in known:
             if not self._fail_call_of(head, str(error)) and head.is_request:
@@ -142,7 +142,7 @@ class Unreadable:
         return is_answered
 
     def _drop_late(self, error: MessageError, data: bytes) -> bool:
-        """Whether a message without a usable method has the id of an abandoned call, which is then forgotten."""
+        """Return whether a message without a usable method has the id of an abandoned call, which is then forgotten."""
         if not self._calls.is_abandoned(error.id):
             return False
         frame = frame_of(data)

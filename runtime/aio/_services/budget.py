@@ -29,7 +29,7 @@ def held_until_answered() -> Generator[None]:
 
 
 def holds_until_answered() -> bool:
-    """Whether `Reservation.hold` holds memory here, because the peer waits for what is being read."""
+    """Return whether `Reservation.hold` holds memory here, because the peer waits for what is being read."""
     return _HOLDER.get() is not None
 
 
@@ -118,7 +118,7 @@ class Budget:
         def finished(_: object) -> None:
             reservation.release()
             if not running.cancelled():
-                running.exception()  # mark it as retrieved: nobody else awaits the future
+                running.exception()  # asyncio would log it as never retrieved: nothing else awaits the future
 
         try:
             return reservation, await asyncio.shield(running)
@@ -127,7 +127,7 @@ class Budget:
             raise
 
     def grant_waiting(self) -> None:
-        """Give free bytes to those who wait, in order."""
+        """Grant free bytes to the waiting tasks, in order."""
         while self._waiting and (self._waiting[0][1] <= self.free or self._waiting[0][0].done()):
             granted, size = self._waiting.popleft()
             if not granted.done():

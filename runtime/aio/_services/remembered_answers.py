@@ -46,7 +46,7 @@ class RememberedAnswers(Generic[A]):
                 del entries[next(iter(entries))]
 
     def forget(self, session: Any, scope: object) -> None:
-        """Forget the answers of a session, of a scope, or both; None stands for any."""
+        """Forget the answers of a session, of a scope, or both; None means any."""
         self.epoch += 1
         wanted = None if session is None else compact_key(session)
         for key, found in list(self._sessions.items()):

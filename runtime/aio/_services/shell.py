@@ -18,7 +18,7 @@ _BUILTINS = frozenset((_WINDOWS_BUILTINS if os.name == "nt" else _POSIX_BUILTINS
 
 
 def is_shell_line(command: str, cwd: str, path: str | None) -> bool:
-    """Whether a command without arguments is a line for the shell rather than the name or path of a program.
+    """Return whether a command without arguments is a line for the shell rather than the name or path of a program.
 
     If it names a file, relative to `cwd` or in a folder of `path`, it is a program, whatever characters it contains.
     """

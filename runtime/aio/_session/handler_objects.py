@@ -50,7 +50,7 @@ def resolve_handler(connection: Any, handler: Any) -> Any:
 
 
 def is_factory(handler: object) -> bool:
-    """Whether this is called to create the handler."""
+    """Return whether this is called to create the handler."""
     return callable(handler) and not isinstance(handler, HandlerBase)
 
 

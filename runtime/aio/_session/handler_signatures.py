@@ -42,7 +42,7 @@ def format_parameters(signature: inspect.Signature) -> str:
 
 
 def accepts(signature: inspect.Signature, count: int) -> bool:
-    """Whether a callable can be called with `count` positional arguments."""
+    """Return whether a callable can be called with `count` positional arguments."""
     try:
         signature.bind(*[None] * count)
     except TypeError:
@@ -74,7 +74,7 @@ def why_not_override(name: str, found: Any, base: Function, bound: int = 0) -> s
 
 
 def _why_not_awaitable(found: Any) -> str:
-    """Say what a callable is whose result cannot be awaited; empty if it can, or if that is unknown."""
+    """Return what a callable is if its result cannot be awaited; empty if it can, or if that is unknown."""
     while isinstance(found, partial | MethodType):
         found = found.func if isinstance(found, partial) else found.__func__
     if inspect.iscoroutinefunction(found) or getattr(found, "_is_coroutine", None) is not None:

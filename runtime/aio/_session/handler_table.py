@@ -41,7 +41,7 @@ def handler_table(handler: object, endpoint: Endpoint) -> HandlerTable:
 
 
 def is_overridden(handler: object, base: type | None, name: str) -> bool:
-    """Whether a handler has a method of its own in place of the one of `base`, which only refuses."""
+    """Return whether a handler overrides a method of `base`, which only refuses."""
     found = getattr(handler, name, None)
     return found is not None and getattr(found, "__func__", found) is not getattr(base, name, None)
 

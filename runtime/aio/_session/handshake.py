@@ -106,5 +106,5 @@ def derived_capabilities(supports: Callable[[str], bool], needs: Iterable[Need],
 
 
 def default_info(handler: object, kind: Callable[..., T]) -> T:
-    """Make the name and version of a handler that gives none, from its class."""
+    """Return the name and version of a handler that has none: those of its class."""
     return kind(name="acp-msgspec" if handler is None else type(handler).__name__, version="0")

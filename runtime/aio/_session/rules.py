@@ -56,7 +56,7 @@ class SessionRules:
             self.handler = _WrappedHandler(handler, wrappers)
 
     def _wrappers(self, handler: object) -> dict[str, Wrapper]:
-        """Make what the rules put around the handler's methods, by their names."""
+        """Return the wrappers that the rules put around the handler's methods, by name."""
         endpoint = self._endpoint
         wrappers: dict[str, Wrapper] = {} if endpoint.peer == "agent" else {INITIALIZE: self._wrap_initialize}
         match endpoint.turn:

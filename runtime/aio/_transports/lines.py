@@ -19,7 +19,7 @@ class LineBuffer(ReceiveBuffer):
         self._splitter = LineSplitter(limit)
 
     def feed(self, data: bytes) -> None:
-        """Add the next bytes of the stream. Empty lines and the rest of a line over the limit take no room."""
+        """Add the next bytes of the stream. Empty lines and the rest of a line over the limit are dropped."""
         if self.is_ended:
             return
         try:

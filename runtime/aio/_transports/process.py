@@ -94,7 +94,7 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
             self.tree.leader_exited()
         self.exited.set()
         self._output_size = 0
-        # Read what it has left in the pipe even if nobody receives it, so that the end of the stream is noticed.
+        # Read the rest of the pipe even if nothing receives it, so that the end of the stream is noticed.
         self.lines.set_high(None)
         self._await_silence(ROUNDS)
 

@@ -67,7 +67,7 @@ class CallHistories:
         """For each pending permission request: the call, its state before, and the kinds of the options by id."""
 
     def add(self, message: LogMessage) -> CallHistory | None:
-        """Record what a message says about a call, and return the history of that call."""
+        """Record a message about a call, and return the history of that call."""
         if message.moment is not None or self.last is None or self.last.moment is None:
             self.last = StateChange("", message.line, message.moment)
         if message.connection != self._connection:

@@ -69,7 +69,7 @@ def _limited(path: str, lines: list[tuple[LineType, str]]) -> FileDiff:
 
 def _parsed(diff: str) -> Iterator[tuple[LineType, str]]:
     """Read the lines of a unified diff, which may be malformed."""
-    old = new = 0  # lines that the current hunk still has to come
+    old = new = 0  # lines of the current hunk that are still missing
     for line in diff.splitlines():
         first = line[:1]
         if (hunk := _HUNK.match(line)) is not None:

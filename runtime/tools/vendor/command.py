@@ -53,12 +53,12 @@ def _vendor(
 
 
 def _checked(dest: str, wanted: Copy, differences: list[Difference]) -> list[str]:
-    facts = [str(d) for d in without_consequences(differences)]
+    details = [str(d) for d in without_consequences(differences)]
     if _changes(differences):
         command = update_command(dest, wanted.labels, wanted.parts)
         hint = f"{command} --force" if _losses(differences) else command
-        raise VendorError(f"{dest}: differs from {wanted} (hint: {hint})", facts)
-    return [*facts, f"{dest}: up to date with {wanted}", f"size: {describe_size(wanted.files)}"]
+        raise VendorError(f"{dest}: differs from {wanted} (hint: {hint})", details)
+    return [*details, f"{dest}: up to date with {wanted}", f"size: {describe_size(wanted.files)}"]
 
 
 def _updated(dest: str, wanted: Copy, differences: list[Difference], *, force: bool) -> list[str]:

@@ -47,7 +47,7 @@ def without_consequences(differences: list[Difference]) -> list[Difference]:
 
 
 def exists(place: Path) -> bool:
-    """Tell whether anything is there, even a symbolic link to nothing."""
+    """Return whether a path exists, even as a dangling symbolic link."""
     return place.is_symlink() or place.exists()
 
 
@@ -66,7 +66,7 @@ def _version(wanted: Copy, found: Record | None) -> list[Difference]:
 
 
 def _kind(target: Path, path: str, wanted: Mapping[str, bytes], recorded: Mapping[str, str]) -> Kind | None:
-    """Say how one of our files differs, if it does."""
+    """Return how one of our files differs; None if it does not."""
     place = target / path
     if place.is_dir() and not place.is_symlink():
         raise VendorError(f"{place}: is a folder; remove it first")

@@ -24,7 +24,7 @@ class Copy(NamedTuple):
 
 
 def make_copy(origin: Origin, only: Sequence[str] | None, parts: Sequence[str] | None) -> Copy:
-    """Make a copy in memory, by default of all labels and `DEFAULT_PARTS`.
+    """Build a copy in memory, by default of all labels and `DEFAULT_PARTS`.
 
     Raises `VendorError` for labels and parts that the origin does not have.
     """

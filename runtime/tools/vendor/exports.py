@@ -102,7 +102,7 @@ def _former_names(renamed: dict[str, str]) -> Iterator[str]:
     yield "else:"
     yield ""
     yield "    def __getattr__(name: str) -> _typing.Any:"
-    yield "        return _give_renamed(__name__, _RENAMED, name)"
+    yield "        return _resolve_renamed(__name__, _RENAMED, name)"
     yield ""
 
 

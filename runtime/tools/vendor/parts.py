@@ -22,7 +22,7 @@ _PLACES = {
 """The part of a folder or file. The outermost name in a path decides; any other file belongs to `types`."""
 
 _LOADED_BY_NAME = {"tools": "messages"}
-"""What a part needs although no import says so: the inspector loads the schemas of a log by their names."""
+"""What a part needs without importing it: the inspector loads the schemas of a log by their names."""
 
 
 def part_of(path: str) -> str:
@@ -47,7 +47,7 @@ def complete_parts(files: Collection[str], selected: Collection[str], available:
 
 
 def describe_size(files: Mapping[str, bytes]) -> str:
-    """Say how many files there are and how large they are, in all and by part."""
+    """Return the number of files and their size as text, in total and by part."""
     by_part = {part: [data for path, data in files.items() if part_of(path) == part] for part in PARTS}
     shown = [f"{part} {_size(contents)}" for part, contents in by_part.items() if contents]
     return f"{_size(list(files.values()))}: {'; '.join(shown)}"

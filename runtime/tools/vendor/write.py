@@ -14,7 +14,7 @@ def write(target: Path, wanted: dict[str, bytes], changes: list[str]) -> None:
 
     The new files are prepared beside the folder, then swapped in.
     """
-    # The record goes last: until then the old one still says what is ours, should the power fail.
+    # The record is replaced last: if the power fails before, the old one still lists our files.
     changes = sorted(changes, key=lambda path: (path == RECORD, path))
     with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent, ignore_cleanup_errors=True) as temporary:
         new, old = Path(temporary) / "new", Path(temporary) / "old"

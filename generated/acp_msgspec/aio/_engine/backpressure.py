@@ -17,7 +17,7 @@ MAX_LEFT_BEHIND = 8 * 1024 * 1024
 MAX_FROM_READER = 1024 * 1024
 """Above this number of bytes of refusals that the peer does not take, nothing more is read from it."""
 MAX_FROM_READER_WHILE_CALLING = 16 * 1024 * 1024
-"""The same while this side has calls pending: a peer that refuses so many of them may itself wait until it is read."""
+"""The same while this side has calls pending: the peer may itself wait until its refusals are read."""
 
 
 class StuckError(Exception):
@@ -39,7 +39,7 @@ class Backpressure:
         self._left_behind -= sum(map(len, messages))
 
     async def wait_for_outbox(self) -> None:
-        """Wait until the peer takes the refusals that the reader has sent, if there are too many."""
+        """Wait until the peer reads the refusals that the reader has sent, if there are too many."""
         outbox, is_calling = self._lifecycle.outbox, self._lifecycle.calls.any_pending
         if outbox.from_reader > (MAX_FROM_READER_WHILE_CALLING if is_calling else MAX_FROM_READER):
             await outbox.wait_for_room()
@@ -52,7 +52,7 @@ class Backpressure:
             if inbox.is_deadlocked:
                 if is_first:
                     outbox.release_all()
-                # Each of the handlers that wait here may make a call, and the peer may take none of them.
+                # Each of the handlers that wait here may make a call, and the peer may read none of them.
                 if is_first or outbox.size <= MAX_BYTES_WHILE_CALLING:
                     self._lifecycle.calls.abandon_those_of_running_handler(_unread_answer)
             is_first = False

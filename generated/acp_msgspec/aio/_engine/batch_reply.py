@@ -5,7 +5,7 @@ from msgspec import Struct, field
 from .outbox import Outbox
 
 MAX_HELD = 8 * 1024 * 1024
-"""Above this number of bytes held for all batches, ready answers go out as an array of their own."""
+"""Above this number of bytes held for all batches, ready answers are sent early, as a separate array."""
 
 
 class BatchReply(Struct, eq=False):
@@ -43,7 +43,7 @@ class BatchReply(Struct, eq=False):
 
 
 def send_from_reader(outbox: Outbox, answer: bytes, batch: BatchReply | None) -> None:
-    """Send an answer that the reader gives itself, and count it: reading stops while the peer does not take them."""
+    """Send an answer of the reader itself, and count it: reading stops while the peer does not read such answers."""
     if batch is None:
         outbox.put(answer)
     else:

@@ -13,7 +13,7 @@ from ..._rpc.frame import frame_of
 
 
 def is_batch(data: bytes) -> bool:
-    """Whether a line holds an array of messages."""
+    """Return whether a line holds an array of messages."""
     return data.removeprefix(BOM).lstrip()[:1] == b"["
 
 

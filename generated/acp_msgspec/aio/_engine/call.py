@@ -16,7 +16,7 @@ class Call(Struct, eq=False):
     """The handler run that made the call, 0 if it was made outside of notification handlers."""
 
     def complete(self, outcome: Any) -> None:
-        """Set the result, or raise the exception in whoever awaits the call."""
+        """Set the result, or the exception that the caller gets."""
         if self.future.done():
             return
         if isinstance(outcome, Exception):

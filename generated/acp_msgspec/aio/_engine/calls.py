@@ -86,11 +86,11 @@ class Calls:
             del self._abandoned[next(iter(self._abandoned))]
 
     def is_abandoned(self, request_id: Any) -> bool:
-        """Whether the call with an id was abandoned, and its answer has not come yet."""
+        """Return whether the call with an id was abandoned, and its answer has not come yet."""
         return type(request_id) is int and request_id in self._abandoned
 
     def drop_late(self, request_id: Any) -> bool:
-        """Whether an answer is that of an abandoned call, which is then forgotten."""
+        """Return whether an answer is that of an abandoned call, which is then forgotten."""
         if not self.is_abandoned(request_id):
             return False
         when_late = self._abandoned.pop(request_id)

@@ -31,7 +31,7 @@ class Need(Struct, frozen=True):
     """The tag or value in that field that needs the capability; None for any."""
 
     def applies_to(self, params: Any) -> bool:
-        """Whether these params need the capability."""
+        """Return whether these params need the capability."""
         if not self.field:
             return True
         found = getattr(params, self.field, None)

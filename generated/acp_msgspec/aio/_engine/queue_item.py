@@ -1,4 +1,4 @@
-"""What waits in the inbox."""
+"""The items that wait in the inbox."""
 
 from typing import Any, Protocol, final
 

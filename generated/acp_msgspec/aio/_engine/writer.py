@@ -117,7 +117,7 @@ class Writer:
 
 
 def _error_body(error: RequestError) -> tuple[dict[str, Any], str | None]:
-    """Make the error object, and say which part of the exception an error object cannot contain."""
+    """Return the error object, and which part of the exception an error object cannot contain."""
     code: Any = getattr(error, "code", None)
     message: Any = getattr(error, "message", None)
     data: Any = getattr(error, "data", None)

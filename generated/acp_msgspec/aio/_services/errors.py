@@ -2,4 +2,4 @@
 
 
 class FileRefused(ValueError):
-    """A path or a file that is not served; the text says why."""
+    """A path or a file that is not served; the text is the reason."""

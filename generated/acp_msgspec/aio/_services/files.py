@@ -198,7 +198,7 @@ class Files:
             overwrite_file(location, data, old)
 
     def _in_format_of(self, location: FileLocation, data: bytes) -> bytes:
-        """Give a text the byte order mark and the line ends of the existing file."""
+        """Return a text with the byte order mark and the line ends of the existing file."""
         has_mark, has_crlf = self._format(location)
         if has_crlf and self.keep_line_ends and b"\r" not in data:
             data = data.replace(b"\n", b"\r\n")

@@ -143,7 +143,7 @@ def _check_answer(request: Any, answer: Any) -> _CheckedAnswer:
 
 
 def _is_offered(request: Any, decision: Decision | Chosen | None) -> bool:
-    """Whether the request has an option for a decision. A decision that the agent never received is not remembered."""
+    """Return whether the request has an option for a decision: one that the agent never gets is not remembered."""
     return choose(((option.option_id, option.kind) for option in request.options), decision) is not None
 
 

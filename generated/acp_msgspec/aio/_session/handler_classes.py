@@ -57,7 +57,7 @@ def end_bases(cls: type[HandlerBase]) -> list[type[HandlerBase]]:
 
 
 def is_checked(cls: type) -> bool:
-    """Whether a class was checked when it was created; another base may define its own `__init_subclass__`."""
+    """Return whether a class was checked when it was created; another base may define its own `__init_subclass__`."""
     return cls in _CHECKED or "__acp_end__" in vars(cls)
 
 

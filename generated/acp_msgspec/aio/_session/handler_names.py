@@ -110,7 +110,7 @@ def _if_misspelt(words: list[str], handler: list[str], trust_name: bool) -> Acce
     if not pairs or not all(_is_close(a, b, threshold) for a, b in pairs):
         return _NEVER
     if all(a.startswith(b) or b.startswith(a) for a, b in pairs):
-        return _ONLY_MATCH  # `session_closed` and `session_prompts` are words of their own
+        return _ONLY_MATCH  # `session_closed` and `session_prompts` have other meanings
     return _ANY if len(handler) > 1 else _NO_MISMATCH
 
 
@@ -146,7 +146,7 @@ def _words(name: str) -> list[str]:
 
 
 def _is_close(a: str, b: str, threshold: float) -> bool:
-    """Whether two words are similar, or have the same letters in another order."""
+    """Return whether two words are similar, or have the same letters in another order."""
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     if matcher.real_quick_ratio() < threshold or matcher.quick_ratio() < threshold:  # much faster, and rules out most
         return False

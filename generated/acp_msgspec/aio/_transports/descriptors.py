@@ -9,7 +9,7 @@ from . import platforms
 
 
 def is_pollable(fd: int) -> bool:
-    """Whether the event loop can wait for a descriptor. False for files, some devices, and always on Windows."""
+    """Return whether the event loop can wait for a descriptor. False for files, some devices, and always on Windows."""
     mode = os.fstat(fd).st_mode
     if platforms.is_windows() or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
         return False
@@ -22,7 +22,7 @@ def is_pollable(fd: int) -> bool:
 
 
 def is_hung_up(fd: int) -> bool:
-    """Whether the other end of a pipe, socket or terminal is closed, even while data is left to read.
+    """Return whether the other end of a pipe, socket or terminal is closed, even while data is left to read.
 
     False for files, for a closed descriptor, and where the system cannot say, as on Windows.
     """

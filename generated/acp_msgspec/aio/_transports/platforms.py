@@ -7,5 +7,5 @@ import sys
 
 
 def is_windows() -> bool:
-    """Whether this is Windows."""
+    """Return whether this is Windows."""
     return sys.platform == "win32"

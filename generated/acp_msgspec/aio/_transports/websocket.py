@@ -227,7 +227,7 @@ def _select_subprotocol(_: Any, offered: Sequence[str]) -> str | None:
 
 
 def _has_token(headers: Any, token: str) -> bool:
-    """Whether the headers contain the token; compared in constant time, so that timing does not reveal the token."""
+    """Return whether the headers contain the token; the time of the comparison does not reveal the token."""
     offered = [p.strip() for value in headers.get_all("Sec-WebSocket-Protocol") for p in value.split(",")]
     shown = [*headers.get_all("Authorization"), *(p for p in offered if p.startswith(BEARER))]
     wanted = [w.encode() for w in (f"Bearer {token}", _token_subprotocol(token))]

@@ -46,7 +46,7 @@ def _variable(name: str, env: Mapping[str, str] | None) -> str:
 
 
 def is_batch_file(program: str) -> bool:
-    """Whether a program is a batch file, which the command processor runs."""
+    """Return whether a program is a batch file, which the command processor runs."""
     return program.lower().endswith(BATCH)
 
 

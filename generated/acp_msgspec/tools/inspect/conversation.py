@@ -130,7 +130,7 @@ class Conversation:
         """Add a hint if an object that is not a message holds one where the inspector does not look for it."""
         problem = message.problem
         if frame.jsonrpc is UNSET and problem is not None and problem.code != PARSE_ERROR and b"jsonrpc" in message.raw:
-            hint = "a message is nested deeper inside; put each one on a line of its own, or under a key of the guide"
+            hint = "a message is nested deeper inside; write one per line, or under one of the keys in the guide"
             message.problem = Problem(f"{problem.message} (hint: {hint})", problem.path, problem.code)
 
     def _call(self, message: LogMessage, frame: Frame) -> None:
@@ -158,7 +158,7 @@ class Conversation:
             self.pending.add(message.id, request)
 
     def _initialize(self, version: Any, line: int) -> None:
-        """Begin a new connection: the pending requests of the last one can get no response any more."""
+        """Begin a new connection: the pending requests of the previous one can no longer get a response."""
         self.pending.restart(line)
         self._tool_calls.restart()
         self.connection += self._begun

@@ -121,7 +121,7 @@ def without_tail(body: bytes) -> bytes | None:
 def _is_remark(data: bytes, start: int, end: int) -> bool:
     """Return whether the text after a value may be a remark; raise `NoMessage` if it is another message."""
     if b'"jsonrpc"' in data[end:]:
-        raise NoMessage("Two messages on one line (hint: each on a line of its own, or all in a list)")
+        raise NoMessage("Two messages on one line (hint: write one per line, or all in a list)")
     # A brace too many means a broken message, not a remark.
     return not data[end:].lstrip().startswith(b"}") or data.count(b"{", 0, start) > data.count(b"}", 0, start)
 
@@ -184,7 +184,7 @@ def _first_value(data: bytes) -> ExtractedMessage:
     if start < 0:
         start = data.find(b"[]")  # an empty batch
     if start < 0 and _HEADER.match(data):
-        raise NoMessage("A header, as in other protocols (hint: a log holds each message on a line of its own)")
+        raise NoMessage("A header, as in other protocols (hint: a log has one message per line)")
     if start < 0:
         raise NoMessage(_SEVERAL_LINES if _FRAGMENT.match(data) else _NO_OBJECT)
     before = data[:start].rstrip()

@@ -26,7 +26,7 @@ class PendingRequest(Struct, frozen=True):
 
 
 class UnansweredRequests(Struct):
-    """Requests that can get no response any more: their number, and the first ones."""
+    """Requests that can no longer get a response: their number, and the first ones."""
 
     number: int = 0
     first: list[PendingRequest] = []
@@ -76,7 +76,7 @@ class PendingRequests:
         self._by_sender[request.sender].pop(_key(request_id), None)
 
     def restart(self, line: int) -> None:
-        """Begin a new connection: the requests of the last one can get no response any more."""
+        """Begin a new connection: the requests of the previous one can no longer get a response."""
         for request in self.waiting():
             if request.line < line:
                 self.unanswered.add(request)

@@ -52,7 +52,7 @@ class ToolCallTracker:
 
 
 def _bounded(call: ToolCallFields) -> ToolCallFields:
-    """Cut the texts of a call, none of which has a limit of its own."""
+    """Cut the texts of a call, which have no limit otherwise."""
     for name in call.__struct_fields__:
         text = getattr(call, name)
         if text is not None and len(text) > _MAX_LENGTH:

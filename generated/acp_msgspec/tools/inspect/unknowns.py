@@ -22,7 +22,7 @@ from ..._types.variants import CatchAll, UnknownVariant, declared
 
 
 class UndeclaredKey(str):
-    """An undeclared key, in place of the text that says what is unknown."""
+    """An undeclared key, in place of a text about something unknown."""
 
     __slots__ = ()
 

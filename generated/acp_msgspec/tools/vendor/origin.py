@@ -1,4 +1,4 @@
-"""The package that copies are made from, and the files that it has to give."""
+"""The package that copies are made from, and the files that it provides."""
 
 from contextlib import suppress
 from importlib import metadata
@@ -39,7 +39,7 @@ class Origin(Struct, frozen=True):
 
 
 class Contents(NamedTuple):
-    """What an origin has to give; `files` are as they are in a copy."""
+    """What an origin provides; `files` have the contents that they have in a copy."""
 
     labels: list[str]
     parts: list[str]

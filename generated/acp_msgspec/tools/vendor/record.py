@@ -1,4 +1,4 @@
-"""`VENDORED.json`: what a copy says of itself."""
+"""`VENDORED.json`: the record that each copy contains."""
 
 import hashlib
 import shlex
