@@ -5,11 +5,11 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from generator.jsonutil import is_array, is_object
 from generator.manifest import update
@@ -18,6 +18,7 @@ from generator.pipeline import generate_single
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "cases"
 REFRESH = "ACP_REFRESH"
+T = TypeVar("T")
 
 
 def generate_case(schema: Path, label: str, out: Path) -> dict[str, str]:
@@ -80,6 +81,19 @@ def shown_on(terminal: int) -> bytes:
         shown += data
     os.close(terminal)
     return shown
+
+
+def check_each(cases: Iterable[T], check: Callable[[T], None]) -> None:
+    """Check many small cases in one test, which is far quicker than a test for each; report every one that fails."""
+    failed: list[Exception] = []
+    for case in cases:
+        try:
+            check(case)
+        except Exception as why:
+            why.add_note(f"in the case {case}")
+            failed.append(why)
+    if failed:
+        raise ExceptionGroup(f"{len(failed)} cases fail", failed)
 
 
 def raw_schema(label: str) -> dict[str, Any]:

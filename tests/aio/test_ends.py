@@ -151,6 +151,7 @@ def test_what_a_process_started_may_finish() -> None:
 
 
 @pytest.mark.parametrize("is_full", [True, False])
+@pytest.mark.slow
 def test_a_process_that_closes_its_output_and_lives(is_full: bool) -> None:
     number = more_than_is_read() if is_full else 3
     code = f"write({LINE!r} * {number}); sys.stdout.flush(); os.close(1); time.sleep(99)"

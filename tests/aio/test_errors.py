@@ -60,6 +60,7 @@ def test_an_error_in_a_schema_without_errors(bare: tuple[Any, Any, Any], error: 
     run(main())
 
 
+@pytest.mark.slow
 def test_refusals_in_a_schema_without_errors(bare: tuple[Any, Any, Any]) -> None:
     package, module, _ = bare
     made = module.error_response(1, package.InvalidParams(data={"k": 1}))

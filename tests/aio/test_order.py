@@ -238,6 +238,7 @@ def test_handlers_that_call_back_do_not_use_up_the_room() -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_nothing_is_read_beyond_what_can_be_held() -> None:
     class Slow(aio.Agent):
         async def extension_request(self, method: str, params: Raw, /) -> Any:

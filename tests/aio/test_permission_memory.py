@@ -270,6 +270,7 @@ def test_what_is_remembered_ends_with_its_session(what: str) -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_another_client_does_not_share_what_is_remembered() -> None:
     async def turn() -> None:
         policy = Asked()

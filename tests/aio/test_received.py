@@ -101,6 +101,7 @@ def test_reading_pauses_only_while_there_is_something_to_take(steps: list[bytes 
     run(turn())
 
 
+@pytest.mark.slow
 def test_many_messages_that_are_too_long_are_counted() -> None:
     async def turn() -> None:
         lines = LineBuffer(LIMIT)

@@ -142,6 +142,7 @@ def test_tls() -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_a_peer_that_answers_no_pings_is_given_up() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Shake hands by hand, then say nothing more."""

@@ -58,6 +58,7 @@ async def sizes(transport: aio.Transport) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_what_waits_is_bounded_by_bytes() -> None:
     async def turn() -> None:
         sent = 0
@@ -85,7 +86,14 @@ def test_what_waits_is_bounded_by_bytes() -> None:
     run(turn())
 
 
-@pytest.mark.parametrize("count", [3, 30, MORE], ids=["little", "some", "more than fits"])
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(3, id="little"),
+        pytest.param(30, id="some"),
+        pytest.param(MORE, id="more than fits", marks=pytest.mark.slow),
+    ],
+)
 def test_a_close_behind_messages_that_nobody_takes(count: int) -> None:
     async def turn() -> None:
         async def session(transport: aio.Transport) -> None:
@@ -108,6 +116,7 @@ def test_a_close_behind_messages_that_nobody_takes(count: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, HIGH + len(MESSAGE), HIGH * 2], ids=["little", "the bound", "more"])
+@pytest.mark.slow
 def test_a_reset_behind_messages_that_nobody_takes(size: int) -> None:
     async def turn() -> None:
         async def session(socket: Any) -> None:
@@ -127,6 +136,7 @@ def test_a_reset_behind_messages_that_nobody_takes(size: int) -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_a_peer_that_is_killed_in_a_flood() -> None:
     async def turn() -> None:
         child = await asyncio.create_subprocess_exec(
@@ -147,6 +157,7 @@ def test_a_peer_that_is_killed_in_a_flood() -> None:
 
 
 @pytest.mark.parametrize("count", [MORE, HIGH // len(MESSAGE) + 10])
+@pytest.mark.slow
 def test_pongs_behind_messages_end_nothing(count: int) -> None:
     async def turn() -> None:
         async def session(transport: aio.Transport) -> None:
@@ -196,6 +207,7 @@ async def fill(transport: aio.Transport) -> None:
                 await transport.send([MESSAGE])
 
 
+@pytest.mark.slow
 def test_a_close_does_not_wait_for_a_peer_that_reads_nothing() -> None:
     async def turn() -> None:
         async with deaf() as url:
@@ -208,6 +220,7 @@ def test_a_close_does_not_wait_for_a_peer_that_reads_nothing() -> None:
     run(turn())
 
 
+@pytest.mark.slow
 def test_a_peer_that_reads_nothing_is_given_up() -> None:
     async def turn() -> None:
         async with deaf() as url:

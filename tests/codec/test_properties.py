@@ -76,6 +76,7 @@ def outcome(reader: Callable[..., Any], given_: Any, kind: Any) -> Outcome:
 
 @same_examples(300)
 @given(cases())
+@pytest.mark.slow
 def test_a_valid_value_is_read_without_repair_and_written_the_same_again(case: Case) -> None:
     kind, text = exports(case.label)[case.key], json.dumps(case.value)
     value, repairs = acp.decode_with_repairs(text, type=kind)

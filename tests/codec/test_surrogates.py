@@ -73,6 +73,7 @@ def test_the_list_of_paths_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("encode", [acp.encode, encode_replacing])
+@pytest.mark.slow
 def test_other_errors(encode: Callable[[Any], Any]) -> None:
     with pytest.raises(ValueError, match=r"more digits than Python converts - at `\$\.a\[1\]`"):
         encode({"a": [1, 10**5000]})

@@ -35,6 +35,7 @@ def _entries(definitions: dict[str, object], overrides: Overrides | None = None)
     return api.entries_of(lower(read_schema(_source(definitions)), overrides or Overrides()), overrides or Overrides())
 
 
+@pytest.mark.slow
 def test_the_stored_list_is_that_of_the_package() -> None:
     made = generate_pinned(lambda _: None)
     text = (ROOT / "generated" / api.FILE).read_text(encoding="utf-8")
@@ -123,6 +124,7 @@ def _write_package(folder: Path) -> None:
     compare_or_write(folder, {**runtime_files(), **emit_package(None, []), **files}, {}, check=False)
 
 
+@pytest.mark.slow
 def test_former_names_live_on_in_a_copy_of_the_types(tmp_path: Path) -> None:
     _write_package(tmp_path)
     vendor = [sys.executable, "-m", "acp_msgspec", "vendor", "copied", "--parts", "types"]

@@ -58,7 +58,11 @@ def test_summary_on_a_terminal(tmp_path: Path) -> None:
         (["--schema", "schema/v1/schema.json", "--label", "validate"], "error: --label validate is the name of a"),
         (["--schema", "nowhere.json", "--label", "x"], "error: nowhere.json: cannot be read: no such file"),
         (["--schema", "schema", "--label", "x"], "error: schema: cannot be read: is a directory\n"),
-        (["--out", "README.md/x"], "error: README.md/x/acp_msgspec: cannot be written: not a directory"),
+        pytest.param(
+            ["--out", "README.md/x"],
+            "error: README.md/x/acp_msgspec: cannot be written: not a directory",
+            marks=pytest.mark.slow,  # only found out when all is generated
+        ),
     ],
 )
 def test_wrong_use_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -142,6 +146,7 @@ def test_explain() -> None:
         ("ToolCall", ["override default.ToolKind in schema/overrides.toml"]),
     ],
 )
+@pytest.mark.slow
 def test_explain_every_shape(name: str, facts: list[str]) -> None:
     run = generator("explain", name)
     assert (run.returncode, run.stderr) == (0, "")
@@ -149,6 +154,7 @@ def test_explain_every_shape(name: str, facts: list[str]) -> None:
         assert fact in run.stdout
 
 
+@pytest.mark.slow
 def test_explain_suggests() -> None:
     run = generator("explain", "ToolCalUpdate")
     assert (run.returncode, run.stdout) == (1, "")

@@ -40,6 +40,7 @@ def test_case(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     golden(CASES / "diff" / name / "expected.txt", f"{report.text}\nexit status {report.status}\n")
 
 
+@pytest.mark.slow
 def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     hit = {change.rule.kind for name in CASE_NAMES for change in _case(name, monkeypatch).comparison.changes}
     assert sorted(RULES.keys() - hit) == []
@@ -202,6 +203,7 @@ def test_bad_input(old: str, fmt: str, message: str, tmp_path: Path, monkeypatch
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_pinned_schemas() -> None:
     report = diff(str(ROOT / "schema/v1/schema.json"), str(ROOT / "schema/v1/schema.unstable.json"), "text")
     changes = report.comparison.changes

@@ -48,6 +48,7 @@ def _without_names(features: Features) -> str:
 
 
 @pytest.mark.parametrize("label", ["v1", "v2"])
+@pytest.mark.slow
 def test_the_names_of_definitions_do_not_matter(label: str, tmp_path: Path) -> None:
     names = {k: v for k, v in RENAMED.items() if label == "v1" or not k.startswith("Terminal")}
     plain, renamed = _schema(tmp_path / "a", {}, label=label), _schema(tmp_path / "b", names, label=label)
@@ -56,6 +57,7 @@ def test_the_names_of_definitions_do_not_matter(label: str, tmp_path: Path) -> N
     assert (module.request_id, module.error) == ("Number", "Refusal")
 
 
+@pytest.mark.slow
 def test_each_version_has_its_features(tmp_path: Path) -> None:
     v1, v2 = _features(_schema(tmp_path, {})), _features(_schema(tmp_path, {}, label="v2"))
     assert None not in (v1.handshake, v1.agent_turn, v1.files, v1.terminals, v1.permissions)
@@ -68,6 +70,7 @@ def test_each_version_has_its_features(tmp_path: Path) -> None:
     assert v2.client_turn.idle[1] == "SessionUpdateStateUpdateIdle"
 
 
+@pytest.mark.slow
 def test_a_turn_names_coroutines_and_not_keys_of_the_meta_file(tmp_path: Path) -> None:
     meta: dict[str, Any] = json.loads((ROOT / "schema" / "v1" / "meta.json").read_text(encoding="utf-8"))
     agent = {k: m for k, m in meta["agentMethods"].items() if m != "session/prompt"}
@@ -80,6 +83,7 @@ def test_a_turn_names_coroutines_and_not_keys_of_the_meta_file(tmp_path: Path) -
     assert '"session_prompt",\n            "session_cancel",' in text
 
 
+@pytest.mark.slow
 def test_terminal_ids_may_be_plain_text(tmp_path: Path) -> None:
     """The schemas of 2025 had no definition for them."""
     path = _schema(tmp_path, {})

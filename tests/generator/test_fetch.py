@@ -53,6 +53,7 @@ def serving(answer: Answer = _plainly, special: str = "v2/schema.json") -> Gener
         thread.join()
 
 
+@pytest.mark.slow
 def test_from_an_address(tmp_path: Path) -> None:
     with serving() as base:
         lock, changes = pin(f"{base}/", None, None, tmp_path)
@@ -62,6 +63,7 @@ def test_from_an_address(tmp_path: Path) -> None:
     assert [s.raw for s in load_pinned(tmp_path)[0]] == [s.raw for s in load_pinned()[0]]
 
 
+@pytest.mark.slow
 def test_redirects_are_followed(tmp_path: Path) -> None:
     def elsewhere(handler: BaseHTTPRequestHandler, body: bytes) -> None:
         if "moved" in handler.path:
@@ -152,6 +154,7 @@ def _endless(handler: BaseHTTPRequestHandler, body: bytes) -> None:
         (_endless, "v2/schema.json: is larger than 1000000 bytes"),
     ],
 )
+@pytest.mark.slow
 def test_failures_change_nothing(answer: Answer, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving() as base:
         pin(base, None, None, tmp_path)

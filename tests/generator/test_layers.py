@@ -3,13 +3,14 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, check_each
 
 LAYERS = (
     "errors",
@@ -72,6 +73,7 @@ def _layer(path: Path) -> str:
     return first.removesuffix(".py")
 
 
+@cache
 def _imports(path: Path) -> list[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found: list[str] = []
@@ -92,8 +94,11 @@ def _named(argument: ast.expr) -> list[str]:
     return [name.rstrip(".")] if isinstance(name, str) and not name.startswith(".") else []
 
 
-@pytest.mark.parametrize("path", GENERATOR, ids=lambda p: str(p.relative_to(ROOT)))
-def test_generator_imports_only_what_lies_below(path: Path) -> None:
+def test_generator_imports_only_what_lies_below() -> None:
+    check_each(GENERATOR, _generator_imports_only_what_lies_below)
+
+
+def _generator_imports_only_what_lies_below(path: Path) -> None:
     own = _layer(path)
     if own == "__init__":
         assert all(name in sys.stdlib_module_names for name in _imports(path))
@@ -112,8 +117,11 @@ def test_generator_imports_only_what_lies_below(path: Path) -> None:
             assert top in sys.stdlib_module_names or top in DOORS or name == "generator", f"{top} is a new dependency"
 
 
-@pytest.mark.parametrize("path", RUNTIME, ids=lambda p: str(p.relative_to(ROOT / "runtime")))
-def test_package_needs_msgspec_alone(path: Path) -> None:
+def test_package_needs_msgspec_alone() -> None:
+    check_each(RUNTIME, _package_needs_msgspec_alone)
+
+
+def _package_needs_msgspec_alone(path: Path) -> None:
     own = path.relative_to(ROOT / "runtime")
     for name in _imports(path):
         dots = len(name) - len(name.lstrip("."))
@@ -129,8 +137,11 @@ def test_package_needs_msgspec_alone(path: Path) -> None:
             assert allowed, f"{top} is a new dependency of the package"
 
 
-@pytest.mark.parametrize("path", RUNTIME, ids=lambda p: str(p.relative_to(ROOT / "runtime")))
-def test_package_imports_only_what_lies_below(path: Path) -> None:
+def test_package_imports_only_what_lies_below() -> None:
+    check_each(RUNTIME, _package_imports_only_what_lies_below)
+
+
+def _package_imports_only_what_lies_below(path: Path) -> None:
     own = path.relative_to(ROOT / "runtime")
     for name in _imports(path):
         dots = len(name) - len(name.lstrip("."))
@@ -201,8 +212,11 @@ def test_no_modules_import_each_other(name: str) -> None:
     assert sum(map(len, graph.values())) > len(graph), "the imports have been found"
 
 
-@pytest.mark.parametrize("path", GENERATOR + RUNTIME, ids=lambda p: str(p.relative_to(ROOT)))
-def test_files_stay_small(path: Path) -> None:
+def test_files_stay_small() -> None:
+    check_each(GENERATOR + RUNTIME, _files_stay_small)
+
+
+def _files_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
 
     assert lines <= 500, f"{lines} lines"

@@ -106,6 +106,7 @@ def test_what_the_entries_do() -> None:
     assert kind.unknown == "other"
 
 
+@pytest.mark.slow
 def test_other_schemas_take_what_fits() -> None:
     first = SOURCES["v1_unstable"]
     for source, wanted in ((first, "v1"), (SOURCES["v2_unstable"], "v2")):
@@ -156,6 +157,7 @@ def test_wrong_docs_are_refused(text: str, message: str, tmp_path: Path) -> None
         load_docs(SOURCES["v1"], tmp_path)
 
 
+@pytest.mark.slow
 def test_every_place_of_the_pinned_schemas_is_documented() -> None:
     for source in SOURCES.values():
         docs = load_docs(source)

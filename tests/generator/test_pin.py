@@ -83,6 +83,7 @@ def test_the_stored_files_have_no_prose_and_are_in_the_lock() -> None:
         assert without_prose(raw) == raw
 
 
+@pytest.mark.slow
 def test_a_folder(upstream: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     lock, changes = pin(str(upstream), COMMIT, "schema-v9.9.9", root)
@@ -108,6 +109,7 @@ def test_a_folder_with_the_files_in_schema(upstream: Path, tmp_path: Path) -> No
     assert lock.release == "unreleased"
 
 
+@pytest.mark.slow
 def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
     checkout, first = _checkout(upstream, tmp_path)
     _git(checkout, "tag", "schema-v1.2.3")
@@ -139,6 +141,7 @@ def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
         ("nothing", "has no v1/meta.json, which is pinned now"),
     ],
 )
+@pytest.mark.slow
 def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     pin(str(upstream), COMMIT, None, root)
@@ -168,6 +171,7 @@ def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_
     assert tree(root) == before
 
 
+@pytest.mark.slow
 def test_doing_without(upstream: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     pin(str(upstream), COMMIT, None, root)
@@ -227,6 +231,7 @@ def _checkout(upstream: Path, tmp_path: Path) -> tuple[Path, str]:
     return checkout, _git(checkout, "rev-parse", "HEAD")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     lock, _ = pin(str(upstream), COMMIT, None, root)
@@ -245,6 +250,7 @@ def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None
     assert found.unverified == "--commit named it, but v1/schema.json differs there"
 
 
+@pytest.mark.slow
 def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path: Path) -> None:
     root, copy = tmp_path / "project", tmp_path / "copy"
     shutil.copytree(upstream, copy)

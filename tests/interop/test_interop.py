@@ -40,6 +40,7 @@ def test_pair(column: Column) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.network
 def test_results_are_those_recorded() -> None:
     features = {
         feature: {column.name: verdict(column, feature, seen(column)[feature]) for column in COLUMNS}

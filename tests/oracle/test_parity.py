@@ -13,6 +13,7 @@ from tests.oracle.schema_walk import (
 
 
 @pytest.mark.parametrize("label", LABELS)
+@pytest.mark.slow
 def test_every_definition_is_there_with_all_that_the_schema_says(label: str) -> None:
     problems = Walk(schema(label)).whole()
     assert not problems, "\n".join(problems)

@@ -115,6 +115,7 @@ def test_an_address_in_the_name_of_a_link(render: Callable[[str], str], name: st
 @example("> - .. image:: http://h.example/p.png")
 @example("[a](http\u017f://x.example)")
 @example("a\n[x]: javascript:z\n[x]")
+@pytest.mark.slow
 def test_nothing_loads_and_nothing_runs(text: str) -> None:
     shot = _shot(text)
     for exported in (to_markdown(shot), *(block.text for block in transcript_prompt(shot, v1.TextContent))):

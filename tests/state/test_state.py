@@ -423,6 +423,7 @@ def _calls(count: int, *, text: bool) -> int:
 
 
 @pytest.mark.parametrize("text", [True, False])
+@pytest.mark.slow
 def test_many_chunks_take_linear_work(text: bool) -> None:
     few, many = _calls(1_000, text=text), _calls(10_000, text=text)
     assert many < 10.1 * few

@@ -81,6 +81,7 @@ def test_progress(tmp_path: Path) -> None:
     assert run(str(log), "--errors").err == ""
 
 
+@pytest.mark.slow
 def test_standard_input() -> None:
     done = run("-", given=CONVERSATION.read_bytes())
     assert (done.status, done.err) == (1, "")

@@ -99,6 +99,7 @@ def test_nothing_of_another_version_is_used(vendor: Command, tmp_path: Path, oth
         python(use + both + USE.replace("copied", "acp_msgspec") + apart, tmp_path, beside)
 
 
+@pytest.mark.slow
 def test_some_modules_and_another_place(vendor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert vendor.done(DEST, "--only", "v2", "v1", "--only", "v1")[0].endswith("(v1, v2; types, messages)")
     assert {p.parent.name for p in Path(DEST).glob("*/types.py")} == {"v1", "v2"}
@@ -113,6 +114,7 @@ def test_some_modules_and_another_place(vendor: Command, tmp_path: Path, monkeyp
     assert vendor.done(*command[5:])[1] == "files written: 0, removed: 0"
 
 
+@pytest.mark.slow
 def test_states_that_a_check_tells_apart(vendor: Command) -> None:
     assert vendor.refused(DEST, "--check")[1] == f"{DEST}: no such folder"
     with older_version():
@@ -147,6 +149,7 @@ def test_states_that_a_check_tells_apart(vendor: Command) -> None:
     assert vendor.refused(DEST, "--check")[0] == ["outdated: VENDORED.json", "extra: notes"]
 
 
+@pytest.mark.slow
 def test_an_update_keeps_what_is_not_ours(vendor: Command) -> None:
     vendor.done(DEST, "--parts", "all")
     cache = Path(DEST, "v2", "__pycache__")
@@ -171,6 +174,7 @@ def test_an_update_keeps_what_is_not_ours(vendor: Command) -> None:
     vendor.done(DEST, "--check")
 
 
+@pytest.mark.slow
 def test_refusals(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1")
     Path("file").touch()
@@ -231,6 +235,7 @@ def test_links_lead_nowhere(vendor: Command) -> None:
 
 
 @pytest.mark.parametrize("method", ["replace", "unlink", "write_bytes", "rename", "mkdir"])
+@pytest.mark.slow
 def test_a_failure_changes_nothing(vendor: Command, method: str) -> None:
     with older_version():
         vendor.done(DEST, "--only", "v1", "v2")
@@ -249,6 +254,7 @@ def test_a_failure_changes_nothing(vendor: Command, method: str) -> None:
     assert failed
 
 
+@pytest.mark.slow
 def test_what_a_crash_leaves_is_completed(vendor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with older_version():
         vendor.done(DEST, "--only", "v1", "v2")
@@ -299,6 +305,7 @@ def test_from_an_installed_wheel(vendor: Command, tmp_path: Path) -> None:
     assert module("acp_msgspec", cwd=tmp_path, executable=python).status == 2
 
 
+@pytest.mark.slow
 def test_without_a_licence_a_notice(vendor: Command) -> None:
     shutil.copytree(PACKAGE, "package", ignore=shutil.ignore_patterns("LICENSE"))
     with origin(folder=Path("package").resolve()):

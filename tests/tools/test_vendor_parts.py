@@ -59,6 +59,7 @@ def test_each_part_works_alone(vendor: Command, tmp_path: Path, part: str) -> No
         (("types", "all"), list(PARTS)),
     ],
 )
+@pytest.mark.slow
 def test_a_copy_has_what_its_parts_need_and_no_more(vendor: Command, chosen: tuple[str, ...], parts: list[str]) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", *chosen)
     assert _parts() == parts
@@ -97,6 +98,7 @@ def test_the_size_is_shown(vendor: Command) -> None:
     assert vendor.done(DEST, "--check")[1] == size
 
 
+@pytest.mark.slow
 def test_updates_and_checks_keep_the_parts(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", "types")
     small = tree(Path(DEST))
@@ -147,6 +149,7 @@ def test_what_cannot_be_chosen(vendor: Command) -> None:
         assert vendor.refused(DEST)[1].startswith(message)
 
 
+@pytest.mark.slow
 def test_a_copy_gives_the_parts_that_it_has(vendor: Command, tmp_path: Path) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", "tools")
     refused = module(DEST, "vendor", "other", "--parts", "types", "aio", cwd=tmp_path)
@@ -184,6 +187,7 @@ def test_every_file_has_one_part() -> None:
     assert {PLACES.part_of(path) for path in modules} == {*PARTS}
 
 
+@pytest.mark.slow
 def test_a_damaged_package_gives_no_copy(vendor: Command, tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, "acp_msgspec")
     Path("acp_msgspec", "v1", "types.py").write_text("class\n", encoding="utf-8")
@@ -194,6 +198,7 @@ def test_a_damaged_package_gives_no_copy(vendor: Command, tmp_path: Path) -> Non
     assert not Path("new").exists()
 
 
+@pytest.mark.slow
 def test_only_the_command_line_loads_the_tools() -> None:
     code = "import acp_msgspec, acp_msgspec.v1.aio, acp_msgspec.state, sys\n"
     code += "assert not [m for m in sys.modules if '.tools' in m], sys.modules"
