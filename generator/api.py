@@ -46,8 +46,8 @@ def entries_of(module: Module, overrides: Overrides) -> list[PublicName]:
     named = {e.name for e in found}
     found += [PublicName(d.name, f"inline #{d.pointer}") for d in module.definitions if d.name not in named]
     for envelope in module.envelopes:
-        kind = "request" if envelope.is_request else "notification"
-        found.append(PublicName(envelope.name, f"{kind} {envelope.method}"))
+        prefix = "request" if envelope.is_request else "notification"
+        found.append(PublicName(envelope.name, f"{prefix} {envelope.method}"))
     found += [PublicName(r.name, f"routing {r.name}") for r in module.routings]
     found += [PublicName(old, f"{FORMERLY}{new}") for old, new in overrides.renamed.items()]
     return sorted(set(found), key=lambda e: (e.name, e.stands_for))

@@ -29,9 +29,9 @@ def stale(entries: Iterable[str], *, file: str, schema: str) -> None:
     """Refuse entries of a file that match nothing in a schema; one error lists all, since a bump makes many."""
     names = list(entries)
     if names:
-        kind = "entry" if len(names) == 1 else "entries"
+        noun = "entry" if len(names) == 1 else "entries"
         raise GeneratorError(
-            f"stale {kind} {', '.join(names)}: {schema} has no such place, or the entry has no effect",
+            f"stale {noun} {', '.join(names)}: {schema} has no such place, or the entry has no effect",
             file=file,
             hint="remove the entry, or correct its name",
         )

@@ -116,24 +116,24 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
 def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
     if not is_object(raw):
         raise GeneratorError(f"[{table}] is not a table", file=shown)
-    for kind, entries in raw.items():
-        if kind == MARKER:
+    for key, entries in raw.items():
+        if key == MARKER:
             continue
-        if kind not in TABLES or not is_object(entries):
+        if key not in TABLES or not is_object(entries):
             raise GeneratorError(
-                f"[{table}] has an unknown table {kind!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
+                f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
             )
         for name, value in entries.items():
-            if kind == "patch" and is_array(value):
+            if key == "patch" and is_array(value):
                 out.patch.setdefault(name, set()).update(str(v) for v in value)
-            elif kind == "default" and isinstance(value, str):
+            elif key == "default" and isinstance(value, str):
                 out.default[name] = value
-            elif kind in ("unknown_member", "renamed") and isinstance(value, str):
-                (out.unknown_member if kind == "unknown_member" else out.renamed)[name] = value
-            elif kind == "capabilities" and (made := _capability(name, value)) is not None:
+            elif key in ("unknown_member", "renamed") and isinstance(value, str):
+                (out.unknown_member if key == "unknown_member" else out.renamed)[name] = value
+            elif key == "capabilities" and (made := _capability(name, value)) is not None:
                 out.capabilities[name] = made
             else:
-                raise GeneratorError(f"[{table}.{kind}] {name} has a value of the wrong type", file=shown)
+                raise GeneratorError(f"[{table}.{key}] {name} has a value of the wrong type", file=shown)
 
 
 def _capability(name: str, value: Any) -> Capability | None:

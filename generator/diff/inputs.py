@@ -53,13 +53,13 @@ class Files:
 def load(argument: str, root: Path) -> Input:
     """Read and lower an input; git revisions are those of the project at `root`."""
     path = Path(argument)
-    kind = _kind(argument, path)
-    if kind == "folder":
+    form = _form(argument, path)
+    if form == "folder":
         found = _folder(argument, Files(lambda name: read_if_there(path / name), lambda name: f"{argument}/{name}"))
         if found is None:
             raise GeneratorError("holds no schema", file=argument, hint="v1/schema.json, schema/v1/… or schema.json")
         return found
-    if kind == "file":
+    if form == "file":
         raw = parse_object(read_bytes(path, argument), argument)
         if "$defs" not in raw and is_object(raw.get("files")):
             return _lock(argument, path, raw["files"])
@@ -67,7 +67,7 @@ def load(argument: str, root: Path) -> Input:
     return _revision(argument, root)
 
 
-def _kind(argument: str, path: Path) -> str:
+def _form(argument: str, path: Path) -> str:
     try:
         # To pathlib the empty path is the current folder; on a command line it is a mistake.
         return "" if not argument else "folder" if path.is_dir() else "file" if path.is_file() else ""

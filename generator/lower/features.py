@@ -179,8 +179,8 @@ class _Finder:
             return None
         update = self._client.get(UPDATE)
         idle = self._variants(update.params, "update").get(IDLE_UPDATE) if update is not None else None
-        ends = (update, idle) if update is not None and idle is not None else None
-        return ClientTurn(prompt, cancel, self._close(), permissions, ends)
+        turn_end = (update, idle) if update is not None and idle is not None else None
+        return ClientTurn(prompt, cancel, self._close(), permissions, turn_end)
 
     def _prompt_and_cancel(self) -> tuple[Coroutine, Coroutine] | tuple[None, None]:
         prompt, cancel = self._agent.get(PROMPT), self._agent.get(CANCEL)

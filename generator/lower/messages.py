@@ -47,7 +47,7 @@ PROTOCOL_LEVEL = "ProtocolLevelNotification"
 
 def routing_names(source: Source) -> frozenset[str]:
     """List the definitions that describe whole messages; the message schema replaces them."""
-    wanted = {f"{sender}{kind}" for sender in SENDERS for kind in KINDS} | {PROTOCOL_LEVEL}
+    wanted = {f"{sender}{suffix}" for sender in SENDERS for suffix in KINDS} | {PROTOCOL_LEVEL}
     found = definitions_of(source.raw, source.file)
     return frozenset(n for n, d in found.items() if n in wanted and is_object(d) and "x-docs-ignore" in d)
 
@@ -113,8 +113,8 @@ class _Router:
 
     def route(self, name: str) -> None:
         """Place the parts of a routing definition under their methods."""
-        sender, kind = _split(name)
-        is_response = kind == "Response"
+        sender, suffix = _split(name)
+        is_response = suffix == "Response"
         definitions = _parts(self.context, name, self.shared)
         for definition in definitions:
             method, side = _routed(self.context, definition, name)
@@ -124,9 +124,9 @@ class _Router:
                     f"x-side is {side!r}, but {name} says that the {sender.lower()} "
                     f"{'answers' if is_response else 'sends'} it",
                 )
-            self._place(method, side, kind, definition)
+            self._place(method, side, suffix, definition)
             if not is_response:
-                self._envelope(definition, method, is_request=kind == "Request")
+                self._envelope(definition, method, is_request=suffix == "Request")
         self._routing(name, definitions if not is_response else ())
 
     def route_protocol_level(self, *, is_listed: bool) -> None:
@@ -161,11 +161,11 @@ class _Router:
                 )
             self._place(method, side, "Response", name)
 
-    def _place(self, method: str, side: str, kind: str, definition: str) -> None:
-        """Note a definition as the part of a method that `kind` names."""
+    def _place(self, method: str, side: str, suffix: str, definition: str) -> None:
+        """Note a definition as the part of a method that `suffix` names."""
         types = self.methods.setdefault(method, _Types())
         types.sides.add(side)
-        slot = kind.lower()
+        slot = suffix.lower()
         known = getattr(types, slot)
         if known not in (None, definition):
             place = child(self.context.pointer(definition), "x-method")
@@ -183,18 +183,18 @@ class _Router:
     def _routing(self, name: str, definitions: Iterable[str], pointer: str | None = None) -> None:
         pointer = self.context.pointer(name) if pointer is None else pointer
         self.context.names.claim(name, pointer)
-        sender, kind = _split(name)
+        sender, suffix = _split(name)
         parts = tuple(envelope_name(d) for d in definitions)
         if name == PROTOCOL_LEVEL:
             self.routings.append(Routing(name, pointer, "protocol", RoutingKind.PROTOCOL_LEVEL, parts))
         else:
-            self.routings.append(Routing(name, pointer, sender.lower(), KINDS[kind], parts))
+            self.routings.append(Routing(name, pointer, sender.lower(), KINDS[suffix], parts))
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Split the key of a routing definition into sender and kind."""
-    kind = next(k for k in KINDS if name.endswith(k))
-    return name.removesuffix(kind), kind
+    """Split the key of a routing definition into the sender and the suffix, such as `Request`."""
+    suffix = next(s for s in KINDS if name.endswith(s))
+    return name.removesuffix(suffix), suffix
 
 
 def _types_of(context: Context, routing: frozenset[str], key: str) -> frozenset[str]:

@@ -30,8 +30,8 @@ def check_options(options: Options) -> None:
     for name in ("on_skip", "on_problem", "on_message"):
         hook = getattr(options, name)
         if hook is not None and (not callable(hook) or inspect.iscoroutinefunction(hook)):
-            kind = "a coroutine function" if callable(hook) else describe(hook)
-            raise TypeError(f"{name} is {kind}; it has to be a function that is called without `await`")
+            description = "a coroutine function" if callable(hook) else describe(hook)
+            raise TypeError(f"{name} is {description}; it has to be a function that is called without `await`")
     if options.unknown not in ("keep", "reject"):
         raise ValueError(f"unknown must be 'reject' or 'keep', not {options.unknown!r}")
     for name in ("max_requests", "max_notifications"):
@@ -50,8 +50,8 @@ def _why_not_transport(name: str, transport: object, handler: object) -> str:
     if _is_transport(transport):
         return ""
     wants = f"{name} takes a transport, and then a handler"
-    kind = transport if isinstance(transport, type) else type(transport)
-    if _is_transport(handler) or (issubclass(kind, HandlerBase) and handler is not None):
+    cls = transport if isinstance(transport, type) else type(transport)
+    if _is_transport(handler) or (issubclass(cls, HandlerBase) and handler is not None):
         return f"{wants}: these are in the wrong order, with {describe(transport)} first"
     if inspect.isawaitable(transport):
         return f"{wants}: this is {describe(transport)}, which was not awaited; write `{name}(await stdio(), …)`"

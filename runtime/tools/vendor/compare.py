@@ -8,18 +8,18 @@ from .copy import Copy
 from .errors import VendorError
 from .record import RECORD, Record, digest
 
-Kind = Literal["edited", "extra", "in the way", "missing", "outdated", "stale", "version"]
+Status = Literal["edited", "extra", "in the way", "missing", "outdated", "stale", "version"]
 """Stale: written by an earlier copy and no longer part of it. In the way: not ours, where a file of ours belongs."""
 
 
 class Difference(NamedTuple):
     """One difference; `what` is a path in the folder, except for "version"."""
 
-    kind: Kind
+    status: Status
     what: str
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.what}"
+        return f"{self.status}: {self.what}"
 
 
 def compare(target: Path, wanted: Copy, found: Record | None) -> list[Difference]:
@@ -33,17 +33,17 @@ def compare(target: Path, wanted: Copy, found: Record | None) -> list[Difference
     _refuse_files(map(target.joinpath, folders))
     out = _version(wanted, found)
     for path in ours:
-        kind = _kind(target, path, wanted.files, recorded)
-        out += [Difference(kind, path)] if kind is not None else []
+        status = _status(target, path, wanted.files, recorded)
+        out += [Difference(status, path)] if status is not None else []
     return out + [Difference("extra", path) for path in _extra(target, folders, {*ours, *folders})]
 
 
 def without_consequences(differences: list[Difference]) -> list[Difference]:
     """Leave out what follows from others: a new version has a new header in every file, any change a new record."""
-    kinds = {d.kind for d in differences}
-    differences = [d for d in differences if "version" not in kinds or d.kind != "outdated"]
+    statuses = {d.status for d in differences}
+    differences = [d for d in differences if "version" not in statuses or d.status != "outdated"]
     others = [d for d in differences if d.what != RECORD]
-    return others if any(d.kind != "extra" for d in others) else differences
+    return others if any(d.status != "extra" for d in others) else differences
 
 
 def exists(place: Path) -> bool:
@@ -65,7 +65,7 @@ def _version(wanted: Copy, found: Record | None) -> list[Difference]:
     return [Difference("version", f"the copy is {copied}, the package {version} of {commit}")]
 
 
-def _kind(target: Path, path: str, wanted: Mapping[str, bytes], recorded: Mapping[str, str]) -> Kind | None:
+def _status(target: Path, path: str, wanted: Mapping[str, bytes], recorded: Mapping[str, str]) -> Status | None:
     """Return how one of our files differs; None if it does not."""
     place = target / path
     if place.is_dir() and not place.is_symlink():

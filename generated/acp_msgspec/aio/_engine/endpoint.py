@@ -54,7 +54,7 @@ class AgentTurn(Struct, frozen=True):
     prompt: str
     cancel: str
     cancelled: Callable[[], Any]
-    """Makes the answer."""
+    """Builds the answer."""
     close: str = ""
     """The coroutine that closes a session and thereby cancels its turn, if the schema has it."""
     base: type[Any] | None = None
@@ -69,9 +69,9 @@ class ClientTurn(Struct, frozen=True):
     permission: str
     """The coroutine that answers permission requests."""
     cancelled: Callable[[], Any]
-    """Makes the answer to a permission request of a cancelled turn."""
+    """Builds the answer to a permission request of a cancelled turn."""
     update: str = ""
-    """The coroutine that takes session updates."""
+    """The coroutine that handles session updates."""
     idle: type[Any] | None = None
     """The update that ends a turn, if the answer to the prompt does not end it."""
     close: str = ""
@@ -92,7 +92,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     base: type[Any]
     """The class with a coroutine for each method, `Agent` or `Client`."""
     methods: Mapping[str, Method]
-    """All methods of the schema, of both ends."""
+    """All methods of the schema, of both sides."""
     response: type[Any]
     error_response: type[Any]
     extension_request: type[Any]
@@ -101,7 +101,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """The envelope of `$/cancel_request`, if the schema has it."""
     cancel_params: type[Any] | None
     notification_of: Callable[[Any], Any] | None
-    """Makes the envelope of a notification from its params, if the schema has notifications."""
+    """Builds the envelope of a notification from its params, if the schema has notifications."""
     peer: Literal["agent", "client"]
     needs: tuple[Need, ...] = ()
     """The capabilities that the peer's methods need."""
@@ -110,7 +110,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     versions: tuple[int, ...] = ()
     """The protocol versions of the schema, if it has `initialize`."""
     initialize_of: Callable[[int], Any] | None = None
-    """Makes the params of an `initialize` in another version, whose other params this schema cannot decode."""
+    """Builds the params of an `initialize` in another version, whose other params this schema cannot decode."""
 
 
 class HandlerTable(Struct, frozen=True):

@@ -113,8 +113,8 @@ def _why_never_called(
         peer = peer_base(base)
         handler = handler_functions(peer).get(name) if peer is not None and peer not in bases else None
         if peer is not None and handler is not None and match_signature(found, handler) is SignatureMatch.MATCH:
-            ends = with_article(peer.__acp_end__), with_article(base.__acp_end__)
-            return f"handles nothing: it is for {ends[0]} to handle, and this class is {ends[1]}. {way_out}"
+            wanted, actual = with_article(peer.__acp_end__), with_article(base.__acp_end__)
+            return f"handles nothing: it is for {wanted} to handle, and this class is {actual}. {way_out}"
     return ""
 
 

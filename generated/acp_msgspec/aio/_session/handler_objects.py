@@ -74,8 +74,8 @@ def why_not_handler(name: str, endpoint: Endpoint, handler: object) -> str:
     takes = f"{call}, and {describe(handler)} takes {format_parameters(signature)}"
     if not isinstance(handler, type):
         return f"{wants}, or a function that returns one: {takes}"
-    kind = handler.__name__
-    fix = f"`{kind}()`" if not signature.parameters else f"an object, or `lambda connection: {kind}(…)`"
+    class_name = handler.__name__
+    fix = f"`{class_name}()`" if not signature.parameters else f"an object, or `lambda connection: {class_name}(…)`"
     return f"{wants}, or a class: {takes}; give it {fix} instead"
 
 
@@ -92,21 +92,21 @@ def _why_not_returned(name: str, factory: object, made: object) -> str:
     return ""
 
 
-def _why_wrong_class(name: str, endpoint: Endpoint, kind: type[Any]) -> str:
+def _why_wrong_class(name: str, endpoint: Endpoint, cls: type[Any]) -> str:
     """Return why a class is for the other end or for another schema, whose messages this connection never receives."""
-    bases = end_bases(kind) if issubclass(kind, HandlerBase) else []
+    bases = end_bases(cls) if issubclass(cls, HandlerBase) else []
     if not bases or endpoint.base in bases:
         return ""
     base = bases[0]
-    hooks = {n for n in HOOKS if getattr(kind, n) is not getattr(base, n)}
-    own = {n for n in handler_functions(base) if getattr(kind, n) is not getattr(base, n)}
+    hooks = {n for n in HOOKS if getattr(cls, n) is not getattr(base, n)}
+    own = {n for n in handler_functions(base) if getattr(cls, n) is not getattr(base, n)}
     if own and own <= hooks:
         return ""  # the hooks are the same for all connections
-    what = f"{kind.__name__} derives from {with_module(base)}"
-    if kind is base:
+    what = f"{cls.__name__} derives from {with_module(base)}"
+    if cls is base:
         what = f"this is {with_module(base)}"
     if own:
-        what += f", with `{kind.__name__}.{min(own)}`"
+        what += f", with `{cls.__name__}.{min(own)}`"
     right = f"{base.__name__}Connection of {base.__module__}"
     return f"{name} takes {with_article(with_module(endpoint.base))}: {what}; {right} is for that"
 
@@ -136,7 +136,7 @@ def _why_handles_nothing(name: str, endpoint: Endpoint, made: object) -> str:
 def _problems(endpoint: Endpoint, made: object) -> Iterator[str]:
     """Yield what is wrong with the methods of a handler object; empty strings mean nothing."""
     handlers = handler_functions(endpoint.base)
-    kind: type[Any] = made.__class__
+    cls: type[Any] = made.__class__
     hooks = ("supports", "capabilities") if isinstance(made, HandlerBase) else ()
     for name in (*_handler_names(endpoint), *(hook for hook in hooks if hook in handlers)):
         found = getattr(made, name, None)
@@ -146,14 +146,14 @@ def _problems(endpoint: Endpoint, made: object) -> Iterator[str]:
             continue
         why = why_not_override(name, found, handlers[name])
         if why:
-            yield f"{kind.__name__}.{name} {why}"
+            yield f"{cls.__name__}.{name} {why}"
         elif is_function:
             _CHECKED_METHODS[function] = handlers[name]
     if isinstance(made, HandlerBase):
         yield from _missing_attributes(endpoint, made)
-    elif _CHECKED_NAMES.get(kind) is not endpoint:
+    elif _CHECKED_NAMES.get(cls) is not endpoint:
         yield from _misnamed_methods(endpoint, made)
-        _CHECKED_NAMES[kind] = endpoint
+        _CHECKED_NAMES[cls] = endpoint
 
 
 def _missing_attributes(endpoint: Endpoint, made: HandlerBase) -> Iterator[str]:
@@ -162,8 +162,8 @@ def _missing_attributes(endpoint: Endpoint, made: HandlerBase) -> Iterator[str]:
         if issubclass(each, HandlerBase) and each.__module__ == endpoint.base.__module__:
             for name in inspect.get_annotations(each):
                 if not hasattr(made, name):
-                    kind = made.__class__.__name__
-                    yield f"{kind} has no `{name}`, which {each.__name__} needs: set it before creating the connection"
+                    own = made.__class__.__name__
+                    yield f"{own} has no `{name}`, which {each.__name__} needs: set it before creating the connection"
 
 
 def _misnamed_methods(endpoint: Endpoint, made: object) -> Iterator[str]:

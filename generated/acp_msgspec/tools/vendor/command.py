@@ -72,14 +72,14 @@ def _updated(dest: str, wanted: Copy, differences: list[Difference], *, force: b
         f"{dest}: {'now' if changes else 'up to date with'} {wanted}",
         f"files written: {written}, removed: {len(changes) - written}",
         f"size: {describe_size(wanted.files)}",
-        *(str(d) for d in differences if d.kind == "extra"),
+        *(str(d) for d in differences if d.status == "extra"),
         f"update with: {update_command(dest, wanted.labels, wanted.parts)}",
     ]
 
 
 def _changes(differences: list[Difference]) -> list[str]:
-    return [d.what for d in differences if d.kind not in ("extra", "version")]
+    return [d.what for d in differences if d.status not in ("extra", "version")]
 
 
 def _losses(differences: list[Difference]) -> list[str]:
-    return [str(d) for d in differences if d.kind in ("edited", "in the way")]
+    return [str(d) for d in differences if d.status in ("edited", "in the way")]
