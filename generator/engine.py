@@ -5,6 +5,7 @@ exactly, since any release may change one of the three.
 """
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,12 @@ def camel(text: str) -> str:
     return "".join(w[0].upper() + w[1:] for w in re.split(r"[^0-9A-Za-z]+", text) if w)
 
 
+@lru_cache(maxsize=64)
 def format_code(code: str, settings: Path) -> str:
-    """Format Python source with the pinned ruff, under the settings of the `pyproject.toml` in `settings`."""
+    """Format Python source with the pinned ruff, under the settings of the `pyproject.toml` in `settings`.
+
+    Each call starts a process, so the last results are kept.
+    """
     formatter = CodeFormatter(PythonVersion.PY_311, settings_path=settings, formatters=[Formatter.RUFF_FORMAT])
     try:
         return formatter.format_code(code)

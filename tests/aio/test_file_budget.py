@@ -108,6 +108,7 @@ class Serving(aio.ServesFiles):
         self.files = files
 
 
+@pytest.mark.slow
 def test_a_peer_that_takes_no_answers_holds_up_itself_alone(root: Path) -> None:
     """A raw peer asks for more than may be held, and reads nothing for a while."""
     size, count = 600_000, 12

@@ -357,6 +357,7 @@ def test_another_file_is_not_written_in_place_of_the_one_that_was_looked_at(
 
 
 @needs_root
+@pytest.mark.slow
 def test_a_file_with_another_one_mounted_over_it(root: Path) -> None:
     unshare = shutil.which("unshare")
     if unshare is None:

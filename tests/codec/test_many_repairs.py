@@ -176,6 +176,7 @@ RATIO = 20 * 4
 
 
 @pytest.mark.parametrize("bad", [*BAD, b'{"type":"content","content":{"type":"text","text":"","_meta":0}}'], ids=repr)
+@pytest.mark.slow
 def test_a_bad_byte_costs_a_bounded_number_of_good_ones(bad: bytes) -> None:
     size = 200_000
     good_list = _update(*[GOOD] * (size // (len(GOOD) + 1)))

@@ -158,6 +158,7 @@ def test_every_error_of_the_package_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("label", LABELS)
+@pytest.mark.slow
 def test_objects(label: str) -> None:
     module = importlib.import_module(f"acp_msgspec.{label}")
     for style in (Style.MINIMAL, Style.MAXIMAL):

@@ -222,6 +222,7 @@ def withstand(buf: bytes | str, kind: Any) -> None:
 
 
 @pytest.mark.parametrize(("label", "key", "place"), PLACES)
+@pytest.mark.slow
 def test_scraps_are_read_or_refused_in_any_place(label: str, key: str, place: str) -> None:
     kind = exports(label)[key]
     for scrap in SCRAPS:
@@ -242,6 +243,7 @@ def is_too_deep(depth: int) -> bool:
 
 
 @pytest.mark.parametrize(("label", "key", "place"), PLACES)
+@pytest.mark.slow
 def test_nesting_is_read_or_refused_in_any_place(label: str, key: str, place: str) -> None:
     kind = exports(label)[key]
     # Near the edge there is room to decode a value, and then no more to walk through it.
@@ -255,6 +257,7 @@ def test_nesting_is_read_or_refused_in_any_place(label: str, key: str, place: st
 @pytest.mark.parametrize(
     "place", ['{"text":@}', '{"text":"a","annotations":{"audience":[@]}}', '{"text":"a",@:1}', "{@:1}"]
 )
+@pytest.mark.slow
 def test_what_is_said_of_long_text_is_short(place: str) -> None:
     text = place.replace("@", '"' + "x" * 50_000_000 + '"')
     got = outcome(acp.decode_with_repairs, text, v1.TextContent)

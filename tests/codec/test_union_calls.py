@@ -9,6 +9,8 @@ import msgspec
 import pytest
 from acp_msgspec import v1, v1_unstable, v2, v2_unstable
 
+from tests.support import check_each
+
 UNIONS: Any = __import__("acp_msgspec._types.unions", fromlist=["x"])
 ALIASES = [
     (module, name)
@@ -18,8 +20,12 @@ ALIASES = [
 ]
 
 
-@pytest.mark.parametrize(("module", "name"), ALIASES, ids=lambda x: x if isinstance(x, str) else x.__name__)
-def test_every_union_names_itself_and_its_classes(module: ModuleType, name: str) -> None:
+def test_every_union_names_itself_and_its_classes() -> None:
+    check_each(ALIASES, _names_itself_and_its_classes)
+
+
+def _names_itself_and_its_classes(alias: tuple[ModuleType, str]) -> None:
+    module, name = alias
     union: Any = getattr(module, name)
     for arguments in ({}, {"text": "x"}, {"session_id": "s", "message": "?"}):
         with pytest.raises(TypeError) as caught:

@@ -96,6 +96,7 @@ def test_lists_that_are_none_are_left_aside() -> None:
     assert api.from_text(api.to_text(entries), "v1") == entries["v1"]
 
 
+@pytest.mark.slow
 def test_generate_reads_the_names_of_the_last_time(tmp_path: Path) -> None:
     text = (ROOT / "generated" / api.FILE).read_text(encoding="utf-8")
     (tmp_path / api.FILE).write_text(text.replace("v1.ToolCall.raw_input\t", "v1.ToolCall.raw_in\t"), encoding="utf-8")

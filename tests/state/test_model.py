@@ -1,6 +1,7 @@
 """The state of a session against a plain model of it, for any updates."""
 
 from copy import deepcopy
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.support import raw_schema
 IDS = ("messageId", "toolCallId", "terminalId", "compactionId", "planId")
 
 
+@cache
 def _tags(label: str) -> set[str]:
     union = raw_schema(label)["$defs"]["SessionUpdate"]
     found = [branch["properties"]["sessionUpdate"].get("const") for branch in union.get("oneOf", union.get("anyOf"))]

@@ -382,6 +382,7 @@ def _all_messages(label: str, style: Style) -> list[str]:
 
 @pytest.mark.parametrize("style", list(Style))
 @pytest.mark.parametrize("label", LABELS)
+@pytest.mark.slow
 def test_every_message_of_every_schema(
     label: str, style: Style, inspect: Inspect, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,6 +213,7 @@ def test_refusals(vendor: Command) -> None:
             assert vendor.refused(DEST, option)[1].startswith(f"{DEST}/VENDORED.json: is not a valid record: ")
 
 
+@pytest.mark.slow
 def test_links_lead_nowhere(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1")
     outside = Path("outside")

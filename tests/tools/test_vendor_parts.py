@@ -114,6 +114,7 @@ def test_updates_and_checks_keep_the_parts(vendor: Command) -> None:
     assert tree(Path(DEST)) == small  # no file and no empty folder is left
 
 
+@pytest.mark.slow
 def test_a_copy_from_before_there_were_parts_is_complete(vendor: Command) -> None:
     vendor.done(DEST, "--only", "v1", "--parts", "all")
     complete, record = tree(Path(DEST)), _record()
