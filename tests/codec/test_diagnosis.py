@@ -21,7 +21,9 @@ def _buffers(data: bytes) -> list[Any]:
     return [data, bytearray(data), memoryview(data), data.decode()]
 
 
-@pytest.mark.parametrize("buffer", [b for t in (TEXT, REPAIRED) for b in _buffers(BOM + t)], ids=lambda b: type(b).__name__)
+@pytest.mark.parametrize(
+    "buffer", [b for t in (TEXT, REPAIRED) for b in _buffers(BOM + t)], ids=lambda b: type(b).__name__
+)
 def test_a_byte_order_mark_is_skipped_by_decoders(buffer: Any) -> None:
     wanted = v1.TextContent(text="x")
     assert acp.decode(buffer, type=v1.TextContent) == wanted

@@ -393,7 +393,7 @@ def test_help(inspect: Inspect) -> None:
         "color",
     ):
         assert f"--{option}" in done.out
-    assert "Exit status: 0 if all was read" in done.out
+    assert "Exit status: 0 if everything is valid" in done.out
     assert max(map(len, done.out.splitlines())) <= 120
 
 

@@ -1,1 +1,1 @@
-"""What emitted types are made of: structs, enums, unions, number ranges, leniency. Data only; no decoding here."""
+"""Building blocks of emitted types: structs, enums, unions, number ranges, leniency. Data only; no decoding here."""
