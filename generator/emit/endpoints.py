@@ -104,7 +104,7 @@ class TerminalsView:
     release: CoroutineView
     wait: CoroutineView
     made_id: str
-    """The id of a new terminal, made of the text `made`."""
+    """The id of a new terminal, built from the text `made`."""
     exit_status_type: str
 
 
@@ -152,7 +152,7 @@ def write_endpoints(rendering: Rendering, features: Features, texts: Mapping[str
 
 
 class _Endpoints:
-    """Makes the view of one schema's endpoints."""
+    """Builds the view of one schema's endpoints."""
 
     def __init__(
         self,

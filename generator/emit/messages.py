@@ -147,7 +147,7 @@ def _built(module: Module, is_request: bool) -> list[Envelope]:
 
 
 class _Messages:
-    """Makes the view of one schema's messages."""
+    """Builds the view of one schema's messages."""
 
     def __init__(self, module: Module, spelling: Mapping[str, str], texts: Mapping[str, str | None]) -> None:
         self._module = module

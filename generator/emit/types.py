@@ -21,7 +21,7 @@ class TypesView:
 
 
 def write_types(rendering: Rendering, docs: Docs) -> dict[str, str]:
-    """Write the payloads and unions of a schema, each close behind what it is made of."""
+    """Write the payloads and unions of a schema, each right after the definitions that it refers to."""
     definitions = rendering.module.definitions
     viewer = Viewer(docs, definitions)
     in_order = ordered(tuple(d for d in definitions if d.name in rendering.types), rendering.source.file)

@@ -62,7 +62,7 @@ def _fields_of(definition: Definition) -> set[str]:
 
 
 class Viewer:
-    """Makes the views of the definitions in one emitted module."""
+    """Builds the views of the definitions in one emitted module."""
 
     def __init__(self, docs: Docs, definitions: tuple[Definition, ...] = ()) -> None:
         """Start with the `definitions` whose names emitted helpers must not collide with."""

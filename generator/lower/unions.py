@@ -111,7 +111,7 @@ def _tag_field(context: Context, node: SchemaObject, found: list[Alternative], p
 
 @dataclass(frozen=True, slots=True)
 class _Variants:
-    """Makes the classes of one union's alternatives."""
+    """Builds the classes of one union's alternatives."""
 
     context: Context
     union: str

@@ -147,7 +147,7 @@ def test_helpers_pass(ends: Any, base: str) -> None:
         ("session_prompt = functools.partial(print)", ""),
         ("session_prompt = functools.partial(lambda params: None)", "is a plain function"),
         ("session_prompt = dict", "is the class dict"),
-        ("session_prompt = 5", r"is 5; it has to be a method: `async def session_prompt\(self, params, /\)`"),
+        ("session_prompt = 5", r"is 5; it must be a method: `async def session_prompt\(self, params, /\)`"),
         ("session_prompt = 'text'", "is 'text'"),
         ("async def session_prompt(self):", r"takes \(self\); it is called with `params`: `async def session_prompt"),
         ("async def session_prompt(self, params, more):", r"takes \(self, params, more\); it is called with `params`"),
@@ -170,8 +170,8 @@ def test_helpers_pass(ends: Any, base: str) -> None:
         ("def supports(self):", "takes .* it is called with `name`"),
         ("def capabilities(self, more):", "takes .* it is called with no argument"),
         ("capabilities = 5", "is 5"),
-        ("def info(self):", "is a method; it has to be a value"),
-        ("async def cancels_turns(self):", "is a method; it has to be a value"),
+        ("def info(self):", "is a method; it must be a value"),
+        ("async def cancels_turns(self):", "is a method; it must be a value"),
     ],
 )
 def test_a_handler_that_could_not_be_called(body: str, text: str) -> None:

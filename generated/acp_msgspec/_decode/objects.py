@@ -37,7 +37,7 @@ class FieldReader(Struct, frozen=True):
     required: bool
     leniency: Leniency | None
     fallback: Any
-    """Makes the value of a repaired field, as `compile` decides; None if the field cannot be repaired."""
+    """Builds the value of a repaired field, as `compile` decides; None if the field cannot be repaired."""
 
     def read(self, value: Any, context: RepairContext) -> Any:
         path = context.path

@@ -73,7 +73,7 @@ class MessageDecoder(Struct, Generic[M]):
     def _is_both(self, method: str) -> bool:
         return method in self.requests and method in self.notifications
 
-    def read(
+    def decode(
         self,
         buf: Any,
         method_of: MethodOf | None,
@@ -111,11 +111,11 @@ class MessageDecoder(Struct, Generic[M]):
                 try:
                     return strict(buf)
                 except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-                    return self.read(buf, method_of, unknown, on_skip, why)
+                    return self.decode(buf, method_of, unknown, on_skip, why)
             try:
                 request_id = read_id(buf[_ID_AT:comma])
             except DecodeError:
-                return self.read(buf, method_of, unknown, on_skip)
+                return self.decode(buf, method_of, unknown, on_skip)
             method = method_of(request_id)
             decode = answers.get(method) or answer_decoder(method)
             failed: Exception | None = None
@@ -126,7 +126,7 @@ class MessageDecoder(Struct, Generic[M]):
                     return message
             except (DecodeError, RecursionError) as why:
                 failed = why
-            return self.read(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
+            return self.decode(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
 
         def answer_decoder(method: str | None) -> Callable[[Any], Any]:
             known = self.schema.methods.get(method) if method is not None else None
@@ -178,7 +178,7 @@ class MessageDecoder(Struct, Generic[M]):
         try:
             return self.strict(raw)
         except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-            return self.read(raw, method_of, unknown, on_skip, why)
+            return self.decode(raw, method_of, unknown, on_skip, why)
 
     def _frame(self, buf: Any) -> Frame:
         try:

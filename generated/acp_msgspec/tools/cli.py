@@ -89,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,  # keeps the line breaks of --version
     )
-    parser.add_argument("--version", action="version", version=_version(), help="show what the package was made of")
+    parser.add_argument(
+        "--version", action="version", version=_version(), help="show the versions of the package and its schemas"
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_vendor(
         commands.add_parser(
@@ -115,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_vendor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dest", metavar="DEST", help="the package folder to make or update: src/myproject/_acp")
+    parser.add_argument("dest", metavar="DEST", help="the package folder to create or update: src/myproject/_acp")
     parser.add_argument(
         "--only",
         metavar="LABEL",
@@ -137,24 +139,28 @@ def _add_vendor(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_inspect(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the log, one message a line; - for the standard input")
-    parser.add_argument("--schema", metavar="LABEL", choices=LABELS, help=f"what to read it with: {', '.join(LABELS)}")
+    parser.add_argument("file", metavar="FILE", help="the log, one message per line; - for standard input")
+    parser.add_argument(
+        "--schema", metavar="LABEL", choices=LABELS, help=f"the schema to decode with: {', '.join(LABELS)}"
+    )
     parser.add_argument("--perspective", choices=("client", "agent"), default="client", help=_PERSPECTIVE)
     parser.add_argument(
-        "--only", metavar="METHOD", action="append", default=[], help="show these methods alone: session/*; repeatable"
+        "--only", metavar="METHOD", action="append", default=[], help="show only these methods: session/*; repeatable"
     )
     parser.add_argument(
         "--exclude", metavar="METHOD", action="append", default=[], help="do not show these methods; repeatable"
     )
     parser.add_argument("--last", metavar="N", type=_count, help="show only the last N of the chosen messages")
-    parser.add_argument("--errors", action="store_true", help="show only messages with something odd about them")
+    parser.add_argument("--errors", action="store_true", help="show only messages with a problem or a finding")
     parser.add_argument("--follow", action="store_true", help="wait for more, as tail -F does, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help="write JSON, an object for each message and a summary")
     parser.add_argument("--html", metavar="OUT", help="write a page with a sequence diagram of the conversation")
     parser.add_argument(
-        "--limit", metavar="N", type=_count, help="the most messages that the page holds; by default 2000"
+        "--limit", metavar="N", type=_count, help="maximum number of messages in the page; by default 2000"
     )
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="by default on a terminal")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="use colours; by default on a terminal"
+    )
     parser.set_defaults(run=_inspect, parser=parser)
 
 

@@ -48,7 +48,7 @@ class ErrorCode(OpenInt32Enum):
     INTERNAL_ERROR = -32603
     """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
-    """The work was cancelled before its end: its sender asked for that, resources ran out, or the receiver shuts
+    """The work was stopped before its end: its sender asked for that, resources ran out, or the receiver shuts
     down.
     """
     AUTHENTICATION_REQUIRED = -32000

@@ -1103,7 +1103,7 @@ def decode_client_message(
     try:
         return strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-        return _FROM_CLIENT.read(buf, method_of, unknown, on_skip, why)
+        return _FROM_CLIENT.decode(buf, method_of, unknown, on_skip, why)
 
 
 def decode_client_batch(
@@ -1140,7 +1140,7 @@ def decode_agent_message(
     try:
         return strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-        return _FROM_AGENT.read(buf, method_of, unknown, on_skip, why)
+        return _FROM_AGENT.decode(buf, method_of, unknown, on_skip, why)
 
 
 def decode_agent_batch(

@@ -86,7 +86,7 @@ class ErrorCode(OpenInt32Enum):
     INTERNAL_ERROR = -32603
     """Something failed inside the receiver."""
     REQUEST_CANCELLED = -32800
-    """The work was cancelled before its end: its sender asked for that, resources ran out, or the receiver shuts
+    """The work was stopped before its end: its sender asked for that, resources ran out, or the receiver shuts
     down.
     """
     AUTHENTICATION_REQUIRED = -32000
@@ -175,7 +175,7 @@ class PlanEntryStatus(OpenStrEnum):
     COMPLETED = "completed"
     """The work is done."""
     CANCELLED = "cancelled"
-    """The work was given up before its end."""
+    """The work was stopped before its end."""
 
 
 PlanId = NewType("PlanId", str)

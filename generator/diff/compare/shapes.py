@@ -34,7 +34,7 @@ META = "_meta"
 
 
 class Shapes:
-    """Makes the shapes of one module; `names` maps renamed classes to their new names."""
+    """Builds the shapes of one module; `names` maps renamed classes to their new names."""
 
     def __init__(self, index: Index, names: Mapping[str, str]) -> None:
         """Take the module and the renames found so far."""

@@ -73,7 +73,7 @@ def check_class(cls: type[HandlerBase]) -> None:
         if name in handlers:
             why = _why_not_override_in_class(name, found, handlers[name])
         elif name in values and isinstance(found, FunctionType):
-            why = "is a method; it has to be a value"
+            why = "is a method; it must be a value"
         elif name in cls.__acp_helpers__ or not isinstance(found, FunctionType):
             why = ""
         else:

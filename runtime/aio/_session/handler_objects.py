@@ -84,11 +84,9 @@ def _why_not_returned(name: str, factory: object, made: object) -> str:
     if inspect.isawaitable(made) and not isinstance(made, HandlerBase):
         if inspect.iscoroutine(made):
             made.close()
-        return (
-            f"{name} called {describe(factory)}, which returned {describe(made)}; it has to return the handler itself"
-        )
+        return f"{name} called {describe(factory)}, which returned {describe(made)}; it must return the handler itself"
     if made is None or isinstance(made, type):
-        return f"{name} called {describe(factory)}, which returned {describe(made)}; it has to return a handler"
+        return f"{name} called {describe(factory)}, which returned {describe(made)}; it must return a handler"
     return ""
 
 

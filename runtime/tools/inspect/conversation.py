@@ -209,7 +209,7 @@ class Conversation:
     def _decode(self, message: LogMessage, answers: str | None) -> None:
         used = schema(self.label)
         message.label = self.label
-        read = used.readers[message.sender or "client"]
+        decode = used.decoders[message.sender or "client"]
         known = used.methods.get(answers) if answers is not None else None
         is_typed = known is not None and known.response is not None
         of = answers if is_typed or (answers is not None and answers.startswith("_")) else None
@@ -220,7 +220,7 @@ class Conversation:
         repairs: list[Skipped] = []
         try:
             asking = None if of is None else method_of
-            message.decoded = read(message.raw, method_of=asking, unknown="keep", on_skip=repairs.append)
+            message.decoded = decode(message.raw, method_of=asking, unknown="keep", on_skip=repairs.append)
         except MessageError as why:
             message.problem = Problem(why.message, why.path, why.code)
         message.repairs = repairs

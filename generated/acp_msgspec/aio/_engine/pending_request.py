@@ -18,7 +18,7 @@ class PendingRequest(Struct, eq=False):
     handler: Handler
     params: Any
     mismatch: Callable[[Any], str | None]
-    """Says why a value is not a result of the method; None if it is one."""
+    """Returns why a value is not a result of the method; None if it is one."""
     size: int = 0
     """What the message counts for, in bytes."""
     batch: BatchReply | None = None

@@ -31,7 +31,7 @@ def check_options(options: Options) -> None:
         hook = getattr(options, name)
         if hook is not None and (not callable(hook) or inspect.iscoroutinefunction(hook)):
             description = "a coroutine function" if callable(hook) else describe(hook)
-            raise TypeError(f"{name} is {description}; it has to be a function that is called without `await`")
+            raise TypeError(f"{name} is {description}; it must be a function that is called without `await`")
     if options.unknown not in ("keep", "reject"):
         raise ValueError(f"unknown must be 'reject' or 'keep', not {options.unknown!r}")
     for name in ("max_requests", "max_notifications"):

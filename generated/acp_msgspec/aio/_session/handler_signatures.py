@@ -58,7 +58,7 @@ def why_not_override(name: str, found: Any, base: Function, bound: int = 0) -> s
     is_async = inspect.iscoroutinefunction(base)
     expected = f"{'async ' * is_async}def {name}({', '.join([*names, '/'] if len(names) > 1 else names)})"
     if not callable(found):
-        return f"is {describe(found)}; it has to be a method: `{expected}`"
+        return f"is {describe(found)}; it must be a method: `{expected}`"
     if is_async:
         what = _why_not_awaitable(found)
         if what:

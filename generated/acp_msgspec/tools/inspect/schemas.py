@@ -15,11 +15,11 @@ LABELS: tuple[str, ...] = tuple(RELEASES)
 
 
 class Schema(Struct, frozen=True):
-    """The parts of a schema module that reading needs."""
+    """The parts of a schema module that the inspector needs."""
 
     label: str
     methods: Mapping[str, Method]
-    readers: dict[Side, Callable[..., Any]]
+    decoders: dict[Side, Callable[..., Any]]
     """The decoding function for the messages of each sender."""
 
 

@@ -23,7 +23,7 @@ def vendor(
     force: bool = False,
     check: bool = False,
 ) -> list[str]:
-    """Make the folder `dest` a copy of this package with the labels `only` and the `parts`, or `check` that it is one.
+    """Make `dest` a copy of this package with the labels `only` and the `parts`, or `check` that it is one.
 
     By default the labels and parts are those of the copy that is there; for a new one, all labels, types and messages.
 
