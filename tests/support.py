@@ -1,5 +1,6 @@
 """What several test modules share: generating into a folder, importing what came out, golden files."""
 
+import fcntl
 import importlib
 import json
 import os
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+import pytest
 
 from generator.jsonutil import is_array, is_object
 from generator.manifest import update
@@ -94,6 +97,21 @@ def check_each(cases: Iterable[T], check: Callable[[T], None]) -> None:
             failed.append(why)
     if failed:
         raise ExceptionGroup(f"{len(failed)} cases fail", failed)
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Make a folder once for all workers of a test run; the first one that asks makes it, and the others wait."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, done = shared / name, shared / f"{name}.done"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    return folder
 
 
 def raw_schema(label: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from docs import build
 from tests.docs import support
 from tests.docs.support import PAGES
 from tests.generator.command import generator
-from tests.support import ROOT
+from tests.support import ROOT, made_once
 
 PACKAGE_CLI: Any = importlib.import_module("acp_msgspec.tools.cli")
 WITH_BLOCKS = [page for page in PAGES if support.blocks_of(page)]
@@ -132,9 +132,7 @@ class _Page(HTMLParser):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not build.is_installed():
         support.missing("The pinned tools of the documentation are not installed (make docs)")
-    folder = tmp_path_factory.mktemp("built") / "site"
-    build.build(folder)
-    return folder
+    return made_once(tmp_path_factory, "site", lambda folder: build.build(folder / "site")) / "site"
 
 
 @pytest.fixture(scope="module")

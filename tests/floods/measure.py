@@ -102,19 +102,20 @@ async def _run(work: Work) -> Figures:
             longest = max(longest, time.perf_counter() - before - TICK)
 
     gc.collect()
-    before, start = _peak(), time.perf_counter()
+    before, start = peak(), time.perf_counter()
     ticking = asyncio.create_task(tick())
     await asyncio.sleep(0)
     await work()
     await asyncio.sleep(2 * TICK)  # a pause at the end of the work counts, too
     ticking.cancel()
-    return Figures(max(_peak() - before, 0), round(longest, 4), round(time.perf_counter() - start, 3))
+    return Figures(max(peak() - before, 0), round(longest, 4), round(time.perf_counter() - start, 3))
 
 
-def _peak() -> int:
+def peak() -> int:
+    """Give the most memory that this process has held, in bytes."""
     status = Path("/proc/self/status")
     if status.exists():  # what `getrusage` tells there begins with the peak of the process that started this one
         line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return found if sys.platform == "darwin" else found * 1024

@@ -18,6 +18,8 @@ SHOWN_COMMAND = 16 * 1024
 """How many characters of a command are kept for display."""
 PIPE_CAPACITY = 1024 * 1024
 """The most that a pipe holds, and so the most to read after the end of a process."""
+UNKNOWN_CODE = 255
+"""What asyncio reports for a process whose end it could not see."""
 KILL_TIMEOUT = 5.0
 """How many seconds to wait for a killed process to end."""
 STDOUT = 1
@@ -146,7 +148,7 @@ class TerminalProcess(asyncio.SubprocessProtocol):
     def _finish(self) -> None:
         assert self._transport is not None
         self._read_rest(self._transport.get_pipe_transport(STDOUT))
-        code = self._transport.get_returncode()
+        code = self._return_code(self._transport)
         # The system cannot have reused the group's id yet, so this tells whether other processes of it still run.
         self._may_have_children = self._require_tree().is_alive
         if code is not None and code < 0:
@@ -171,6 +173,17 @@ class TerminalProcess(asyncio.SubprocessProtocol):
             while size < PIPE_CAPACITY and (data := os.read(file.fileno(), 65536)):
                 self._add_output(data)
                 size += len(data)
+
+    @staticmethod
+    def _return_code(transport: Any) -> int | None:
+        """Return the code of the process.
+
+        `transport.close` may take the code from the system before the child watcher of asyncio does. The watcher then
+        reports 255, and only the `Popen` object has the code.
+        """
+        code: int | None = transport.get_returncode()
+        taken: int | None = getattr(transport.get_extra_info("subprocess"), "returncode", None)
+        return taken if code == UNKNOWN_CODE and taken else code
 
     def _require_tree(self) -> ProcessTree:
         assert self._tree is not None
