@@ -247,4 +247,4 @@ def test_browser_shows_diagrams_and_reference(site: Path, tmp_path: Path) -> Non
     assert 'id="acp_msgspec.v1.types.ToolCall.tool_call_id"' in reference
     assert v1.ToolCall.__doc__ is not None
     assert v1.ToolCall.__doc__.split("\n")[0] in reference
-    assert "Chosen by the agent; later updates refer to the call by it." in reference
+    assert "Tool call id, chosen by the agent. Later updates reference it." in reference

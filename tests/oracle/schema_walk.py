@@ -250,6 +250,8 @@ def core(node: Node) -> tuple[list[Node], bool]:
     if "anyOf" in node and not isinstance(kinds, str):
         rest = [part for part in node["anyOf"] if part.get("type") != "null"]
         return rest, len(rest) < len(node["anyOf"])
+    if "oneOf" in node and not isinstance(kinds, str) and not any("const" in part for part in node["oneOf"]):
+        return node["oneOf"], False  # a union that stands inline
     return ([], True) if kinds == "null" else ([node], False)
 
 
@@ -507,7 +509,9 @@ class Schema:
         """Say whether null is a value here: it is named, or what is referred to or free takes it."""
         options, nullable = core(node)
         named = [key for option in options if (key := self.target(option)) and self.kind(key) in ("choice", "free")]
-        return nullable or self.text(node) == "Any" or any(self.takes_null(self.defs[key]) for key in named)
+        is_inline = bool(node.keys() & {"type", "oneOf", "anyOf"})  # what stands inline has no text of its own
+        free = self.text(node) == "Any" and not is_inline
+        return nullable or free or any(self.takes_null(self.defs[key]) for key in named)
 
     def complete(self, node: Node, value: Any) -> Any:
         """Add to a `default` the fields that the objects inside it always write."""
