@@ -1,7 +1,7 @@
 """The Python text of types, values and fields, and the names that it needs; nothing else writes any of them."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from generator.model import (
     Choice,
@@ -18,7 +18,7 @@ from generator.model import (
     Type,
 )
 from generator.names import helper, wire_name
-from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, is_mutable, names_in
+from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, is_mutable
 
 INTEGERS = {f"{sign}int{bits}": f"{'UI' if sign else 'I'}nt{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 CONSTRAINT_ALIASES: dict[tuple[tuple[str, str | int | float], ...], str] = {
@@ -65,24 +65,18 @@ def bare_type(kind: Type) -> Type:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes types and defaults; `uses` collects the names that an emitted module must import, or define before.
+    """Writes types and defaults.
 
     `hidden` are the names of the schema: a helper of the same name is imported with a leading underscore. `shadowed`
     are the names of the current class's fields, which hide built-in types from its annotations.
     """
 
-    uses: set[str] = field(default_factory=set[str])
     shadowed: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
 
-    def use(self, name: str) -> str:
-        """Note that a name is used."""
-        self.uses.add(name)
-        return name
-
     def helper(self, name: str) -> str:
-        """Note that a helper is used, and return the name under which it is imported."""
-        return self.use(helper(name, self.hidden))
+        """Return the name under which a helper is imported."""
+        return helper(name, self.hidden)
 
     def builtin(self, name: str) -> str:
         """Write a built-in type; through the module `builtins` where a field has the same name."""
@@ -94,7 +88,7 @@ class Writer:
         """Write a type expression."""
         match kind:
             case Named(name=name):
-                return self.use(name)
+                return name
             case Plain(name="Any"):
                 return self.helper("Any")
             case Plain(name="None"):
@@ -151,34 +145,29 @@ class Writer:
                 if named and isinstance(entry.default, ListValue | MapValue):
                     factory = self.builtin("list" if isinstance(entry.default, ListValue) else "dict")
                     return f" = {self._call('field', f'default_factory={factory}', named)}"
-                text = self.value(entry.default)
+                text = value_text(entry.default)
             case _:
                 raise AssertionError(f"{entry.wire} has no default to write")
         if named:
             text = self._call("field", f"default={text}" if text else "", named)
         return f" = {text}" if text else ""
 
-    def value(self, value: Value) -> str:
-        """Write a default value."""
-        self.uses.update(names_in(value))
-        return value_text(value)
-
     def _always(self, kind: Type, value: Value, named: str) -> str:
         """Write a default that is encoded even when nothing else was set."""
         if is_mutable(value):
             return self._call("always_new", self._factory(kind, value), named)
-        return self._call("always", self.value(value), named)
+        return self._call("always", value_text(value), named)
 
     def _factory(self, kind: Type, value: Value) -> str:
         """Write what makes a new value for each object."""
         match value, bare_type(kind):
             case New(cls=name, arguments=()), _:
-                return self.use(name)
+                return name
             case (ListValue(items=()), ListOf() as made) | (MapValue(entries=()), MapOf() as made):
                 # With its items' type: strict type checkers do not know what a bare `list` makes.
                 return self.kind(made)
             case _:
-                return f"lambda: {self.value(value)}"
+                return f"lambda: {value_text(value)}"
 
     def _call(self, function: str, *arguments: str) -> str:
         return f"{self.helper(function)}({', '.join(a for a in arguments if a)})"

@@ -130,7 +130,7 @@ class Viewer:
         return views
 
     def _struct(self, struct: Struct) -> ClassView:
-        base = self.writer.use(struct.base) if struct.base else self.writer.helper("AcpStruct")
+        base = struct.base or self.writer.helper("AcpStruct")
         head = base
         tags: tuple[FieldView, ...] = ()
         if struct.tag is not None:

@@ -1,7 +1,11 @@
 """Default values: how they are written, which classes they name, and what a rename changes in them."""
 
+import ast
+import builtins
+
 import pytest
 
+from generator.emit.imports import used_names
 from generator.emit.text import Writer, value_text
 from generator.model import Field, Leniency, ListOf, Named, Nullable, Plain, Presence, Type
 from generator.values import ListValue, Literal, MapValue, MemberOf, New, Value, is_mutable, names_in, of_json, renamed
@@ -54,7 +58,7 @@ def test_default_of_a_field(kind: Type, presence: Presence, value: Value, text: 
     writer = Writer()
     entry = Field("f", "f", kind, presence, Leniency.NONE, "/f", value)
     assert writer.default(entry) == text
-    assert writer.uses == uses
+    assert used_names(ast.parse(f"f{text}")) - set(dir(builtins)) == uses
 
 
 def test_each_object_needs_its_own_mutable_value() -> None:
