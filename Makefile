@@ -12,7 +12,7 @@ SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate format check lint types pyright mypy drift unit test minimum pythons versions interop interop-agents wheel bench \
+.PHONY: help setup generate format check lint types pyright mypy drift unit test endurance minimum pythons versions interop interop-agents wheel bench \
 	bench-tolerance bench-connection soak release-check bump bump-ready history docs clean
 
 help: ## Show the targets.
@@ -52,7 +52,7 @@ check: $(STAMP) ## Lint, type check and compare, side by side: about a minute.
 	@$(MAKE) --no-print-directory --jobs=2 $(SYNC) pyright mypy drift lint
 
 unit: $(STAMP) ## Run the quick tests of every area, without browser, network and many processes: under a minute.
-	@HYPOTHESIS_PROFILE=unit $(PYTEST) -m "not slow and not browser and not network"
+	@HYPOTHESIS_PROFILE=unit $(PYTEST) -m "not slow and not endurance and not browser and not network"
 
 test: $(STAMP) ## Run the checks and all tests: about eleven minutes on two cores.
 	@echo "1/3 ruff, pyright, mypy, and generated/ against the generator: about a minute"
@@ -61,7 +61,10 @@ test: $(STAMP) ## Run the checks and all tests: about eleven minutes on two core
 	@$(PY) docs/build.py --tools-only
 	@$(PY) -m tests.interop.install --soft
 	@echo "3/3 all tests, on all cores: about ten minutes on two"
-	@$(PYTEST)
+	@HYPOTHESIS_PROFILE=test $(PYTEST) -m "not endurance"
+
+endurance: $(STAMP) ## Run floods, measure memory and growth, and try the properties at full length: about five minutes.
+	@$(PYTEST) -m "endurance or hypothesis"
 
 minimum: $(STAMP) ## Test the package on the oldest msgspec that it allows.
 	@$(PY) -m tests.tools.versions --minimum

@@ -1,5 +1,6 @@
-"""How many examples Hypothesis tries: as many as a proof needs, a tenth of them in `make unit`.
+"""How many examples Hypothesis tries: as many as a proof needs.
 
+`make endurance` and a test that is run by itself try them all, `make test` a third, `make unit` a tenth.
 `HYPOTHESIS_PROFILE=long` tries fifty times as many, and other ones each time.
 """
 
@@ -16,5 +17,5 @@ SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_
 
 def examples(count: int, **more: Any) -> settings:
     """Try `count` examples in a full run; there is no deadline, as other programs may hold this one up."""
-    factor = {"unit": 0.1, "long": 50}.get(PROFILE, 1)
+    factor = {"unit": 0.1, "test": 0.3, "long": 50}.get(PROFILE, 1)
     return settings(max_examples=max(int(count * factor), 5), deadline=None, **more)

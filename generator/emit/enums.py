@@ -16,8 +16,8 @@ class EnumsView:
 
 def write_enums(rendering: Rendering, docs: Docs) -> dict[str, str]:
     """Write the ids and enumerations of a schema by name."""
-    definitions = rendering.module.definitions
+    definitions, own = rendering.module.definitions, rendering.enums
     viewer = Viewer(docs, definitions)
-    chosen = sorted((d for d in definitions if d.name in rendering.enums), key=lambda d: d.name)
+    chosen = sorted((d for d in definitions if d.name in own), key=lambda d: d.name)
     view = EnumsView(tuple(viewer.view(d) for d in chosen))
     return rendering.render("enums", view, hidden=viewer.writer.hidden)

@@ -22,9 +22,9 @@ class TypesView:
 
 def write_types(rendering: Rendering, docs: Docs) -> dict[str, str]:
     """Write the payloads and unions of a schema, each right after the definitions that it refers to."""
-    definitions = rendering.module.definitions
+    definitions, own = rendering.module.definitions, rendering.types
     viewer = Viewer(docs, definitions)
-    in_order = ordered(tuple(d for d in definitions if d.name in rendering.types), rendering.source.file)
+    in_order = ordered(tuple(d for d in definitions if d.name in own), rendering.source.file)
     view = TypesView(tuple(viewer.view(d) for d in in_order), has_forward_references(in_order))
     return rendering.render("types", view, {".enums": {n: n for n in rendering.enums}}, viewer.writer.hidden)
 

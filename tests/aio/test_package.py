@@ -94,17 +94,6 @@ def test_a_copy_without_the_stable_schema(tmp_path: Path, monkeypatch: pytest.Mo
         "module 'copied.aio' has no 'AgentConnection', since this copy lacks the schema v1; "
         "import it from another schema, as in `from copied.v2.aio import AgentConnection`\n"
     )
-    Path("use.py").write_text("from copied import aio\nprint(aio.Connection)\n", encoding="utf-8")
-    Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")
-    # What could name the schema that is missing; the modules of the schemas themselves import none of each other.
-    parts = sorted(
-        str(path) for path in Path("copied").iterdir() if path.suffix == ".py" or path.name in ("aio", "state")
-    )
-    for checker in (["pyright", "--pythonpath", sys.executable], ["mypy", "--strict"]):
-        ran = subprocess.run(
-            [sys.executable, "-m", *checker, "use.py", *parts], capture_output=True, text=True, check=False
-        )
-        assert ran.returncode == 0, ran.stdout
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 
 from tests.floods.measure import FLOODS, load, measured
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.endurance
 
 load()
 

@@ -229,7 +229,7 @@ def _seconds(export: Callable[[Snapshot], object], shot: Snapshot) -> float:
 
 
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_exports_take_linear_time(start: str) -> None:
     few, many = 700, 7_000
     for unit in UNITS:

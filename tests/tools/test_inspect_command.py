@@ -257,7 +257,7 @@ def _peak(*arguments: str) -> int:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "html", "unanswered", "methods", "keys", "titles", "last"])
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_memory_is_bounded(form: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     options = {
