@@ -283,14 +283,20 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of the protocol: the sides that handle it, and the types that it carries."""
+    """A method of the protocol: the sides that handle its requests and its notifications, and the types it carries."""
 
     name: str
     key: str
-    handled_by: tuple[str, ...]
+    requests_handled_by: tuple[str, ...]
+    notifications_handled_by: tuple[str, ...]
     request: str | None = None
     response: str | None = None
     notification: str | None = None
+
+    @property
+    def handled_by(self) -> tuple[str, ...]:
+        """The sides that handle the method in any way."""
+        return tuple(sorted({*self.requests_handled_by, *self.notifications_handled_by}))
 
 
 @dataclass(frozen=True, slots=True)

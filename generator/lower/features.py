@@ -82,9 +82,13 @@ def _handled_by(side: str, messages: Messages, file: str) -> tuple[Coroutine, ..
     envelopes = {(e.method, e.is_request): e.name for e in messages.envelopes}
     found: list[Coroutine] = []
     for method in methods:
-        for is_request, params in ((True, method.request), (False, method.notification)):
+        parts = (
+            (True, method.request, method.requests_handled_by),
+            (False, method.notification, method.notifications_handled_by),
+        )
+        for is_request, params, handled_by in parts:
             envelope = envelopes.get((method.name, is_request))
-            if params is not None and envelope is not None:
+            if params is not None and envelope is not None and side in handled_by:
                 name = names[method.key, is_request]
                 result = method.response if is_request else None
                 found.append(Coroutine(name, method.name, params, envelope, is_request, result))
