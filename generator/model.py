@@ -366,6 +366,8 @@ class FileService:
 
     read: Coroutine
     write: Coroutine
+    optional: frozenset[str]
+    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +382,8 @@ class TerminalService:
     id_type: str | None
     """The definition of terminal ids; None where they are plain text."""
     exit_status_type: str
+    optional: frozenset[str]
+    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,8 +417,8 @@ class ClientTurn:
     cancel: Coroutine
     close: Coroutine | None
     permissions: PermissionService
-    idle: tuple[Coroutine, str] | None
-    """The notification that ends a turn and the class of its update, where the prompt's response does not end it."""
+    idle: tuple[Coroutine, tuple[str, ...]] | None
+    """The notification that ends a turn and the classes of its update, where the prompt's response does not end it."""
 
 
 @dataclass(frozen=True, slots=True)
