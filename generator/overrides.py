@@ -12,7 +12,8 @@ from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
 TABLES = ("patch", "not_patch", "enforced", "default", "unknown_member", "renamed", "capabilities")
-MARKER, NULL_AS_EMPTY, TAG_DECIDES = "marker", "null_as_empty", "tag_decides"
+MARKER, NULL_AS_EMPTY = "marker", "null_as_empty"
+LISTS = ("tag_decides", "verbatim")
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
 
@@ -46,8 +47,8 @@ class Overrides:
     """Properties that the schema marks as patch fields, and the reference does not treat as such."""
     enforced: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The limits that readers enforce: a definition, or `Definition.property`, with their keywords."""
-    tag_decides: set[str] = field(default_factory=set[str])
-    """The unions that try no fallback for a known tag."""
+    lists: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Lists of unions. `tag_decides`: a known tag excludes the fallbacks. `verbatim`: no value changes."""
     null_as_empty: bool = False
     """Whether null stands for an empty object where a payload of a method requires nothing."""
     default: dict[str, str] = field(default_factory=dict[str, str])
@@ -79,11 +80,11 @@ class Overrides:
             self._used.add(f"enforced.{place}.{keyword}")
         return found
 
-    def decides_by_tag(self, union: str) -> bool:
-        """Return whether a known tag decides, so that no fallback is tried for an invalid payload."""
-        found = union in self.tag_decides
+    def lists_union(self, key: str, union: str) -> bool:
+        """Return whether a list of unions has one; `key` is one of `LISTS`."""
+        found = union in self.lists.get(key, ())
         if found:
-            self._used.add(f"{TAG_DECIDES}.{union}")
+            self._used.add(f"{key}.{union}")
         return found
 
     def takes_null(self) -> bool:
@@ -114,7 +115,7 @@ class Overrides:
         """Refuse entries that were never used."""
         sets = {"patch": self.patch, "not_patch": self.not_patch, "enforced": self.enforced}
         entries = [f"{t}.{d}.{key}" for t, table in sets.items() for d, keys in table.items() for key in keys]
-        entries += [f"{TAG_DECIDES}.{union}" for union in self.tag_decides]
+        entries += [f"{key}.{union}" for key, unions in self.lists.items() for union in unions]
         entries += [NULL_AS_EMPTY] if self.null_as_empty else []
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
@@ -158,8 +159,8 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
         if key == NULL_AS_EMPTY and isinstance(entries, bool):
             out.null_as_empty = entries
             continue
-        if key == TAG_DECIDES and is_array(entries) and all(isinstance(e, str) for e in entries):
-            out.tag_decides.update(entries)
+        if key in LISTS and is_array(entries) and all(isinstance(e, str) for e in entries):
+            out.lists.setdefault(key, set()).update(entries)
             continue
         if key not in TABLES or not is_object(entries):
             raise GeneratorError(

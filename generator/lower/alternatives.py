@@ -55,6 +55,9 @@ class Alternative:
     keeps_extra: bool = False
     payload: str | None = None
     forbids: tuple[str, ...] = ()
+    """The keys that exclude the alternative."""
+    is_verbatim: bool = False
+    """Whether an object is written again as it was given: its class keeps undeclared keys, and nothing is repaired."""
 
 
 def expand_definition(context: Context, name: str, within: tuple[str, ...] = ()) -> list[Alternative]:
