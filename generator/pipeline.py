@@ -10,12 +10,12 @@ from pathlib import Path
 from generator import api
 from generator.docs import load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
-from generator.errors import GeneratorError
-from generator.lower import lower
+from generator.errors import GeneratorError, Problems
+from generator.lower import lower, lower_collecting
 from generator.manifest import Output
 from generator.model import Module
 from generator.overrides import Overrides, load_overrides
-from generator.read import read_schema
+from generator.read import read_collecting, read_schema
 from generator.source import ROOT, Source, load_pinned, load_single
 
 Step = Callable[[str], None]
@@ -49,7 +49,10 @@ class Generated:
 
 
 def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
-    """Generate the whole package from the pinned schemas; `out` holds the public names of the previous run."""
+    """Generate the whole package from the pinned schemas; `out` holds the public names of the previous run.
+
+    Raises `GeneratorError` with all problems of all schemas.
+    """
     step("verify schema/lock.json")
     sources, lock = load_pinned(root)
     files = {**runtime_files(), **emit_package(lock, [s.label for s in sources])}
@@ -57,13 +60,17 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
     before = names_file.read_text(encoding="utf-8") if names_file.is_file() else ""
     summaries: list[Summary] = []
     entries: dict[str, list[api.PublicName]] = {}
+    problems = Problems()
     for source in sources:
-        overrides = load_overrides(source)
-        module, made, summary = _generate_module(source, overrides, step)
-        entries[source.label] = api.entries_of(module, overrides)
-        api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
-        files.update(made)
-        summaries.append(summary)
+        with problems.collect():
+            overrides = load_overrides(source)
+            made = _generate_module(source, overrides, step, problems)
+            if made is not None:
+                files.update(made.files)
+                summaries.append(made.summary)
+                entries[source.label] = api.entries_of(made.module, overrides)
+                api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
+    problems.stop()
     files[api.FILE] = api.to_text(entries)
     return Generated(_output(files, tuple(s.label for s in sources)), tuple(summaries))
 
@@ -74,9 +81,12 @@ def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: 
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
-    _, made, summary = _generate_module(source, load_overrides(source), step)
-    files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
-    return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
+    problems = Problems()
+    made = _generate_module(source, load_overrides(source), step, problems)
+    if made is None or problems:
+        raise problems.error()
+    files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made.files}
+    return Generated(_output(files, (label,), leaves=there | {api.FILE}), (made.summary,))
 
 
 def _check_label(label: str) -> None:
@@ -111,18 +121,31 @@ def _recursion_as_error(source: Source) -> Generator[None]:
         ) from None
 
 
-def _generate_module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
-    """Run the stages for one schema."""
-    with _recursion_as_error(source):
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What one schema has become."""
+
+    module: Module
+    files: dict[str, str]
+    summary: Summary
+
+
+def _generate_module(source: Source, overrides: Overrides, step: Step, problems: Problems) -> _Made | None:
+    """Run the stages for one schema, and add its problems to `problems`; None where it cannot be emitted."""
+    with problems.collect(), _recursion_as_error(source):
         step(f"read {source.file}")
-        schema = read_schema(source)
+        schema = read_collecting(source, problems)
         step(f"lower {source.label}")
-        module = lower(schema, overrides)
+        lowered = lower_collecting(schema, overrides, problems)
+        if not lowered.is_complete:
+            return None
         step(f"emit {source.label}")
         docs = load_docs(source)
+        module = lowered.module
         files = emit_module(module, source, docs, overrides.renamed if source.pinned else {})
         if source.pinned:
-            docs.check_used()
+            with problems.collect():
+                docs.check_used()
         kinds = Counter(type(d).__name__ for d in module.definitions)
         summary = Summary(
             label=source.label,
@@ -133,4 +156,5 @@ def _generate_module(source: Source, overrides: Overrides, step: Step) -> tuple[
             documented=docs.coverage,
             undocumented=tuple(docs.missing),
         )
-        return module, files, summary
+        return _Made(module, files, summary)
+    return None

@@ -21,7 +21,8 @@ def lower_unions(context: Context, folded: dict[str, Tag]) -> list[Definition]:
     """Lower every union, each after the classes of its variants; `folded` are the payloads that carry a tag."""
     made: list[Definition] = []
     for name, node, pointer in context.in_category(Category.UNION):
-        made += _lower(context, name, node, pointer, folded)
+        with context.attempt(at=pointer):
+            made += _lower(context, name, node, pointer, folded)
     return made
 
 
@@ -87,12 +88,13 @@ def _alternatives(
     keyword, branches = branches_of(node)
     for index, branch in enumerate(branches):
         place = child(pointer, keyword, index)
-        if isinstance(branch, SchemaObject) and is_object_branch(branch):
-            alternatives.extend(branch_alternatives(context, branch, place, name))
-            continue
-        kind = kind_of(context, branch, place)
-        # In the oldest schemas, a union of responses has null once for each empty response.
-        fallbacks += [kind] if kind != Plain("None") or kind not in fallbacks else []
+        with context.attempt(at=pointer):
+            if isinstance(branch, SchemaObject) and is_object_branch(branch):
+                alternatives.extend(branch_alternatives(context, branch, place, name))
+                continue
+            kind = kind_of(context, branch, place)
+            # In the oldest schemas, a union of responses has null once for each empty response.
+            fallbacks += [kind] if kind != Plain("None") or kind not in fallbacks else []
     return alternatives, fallbacks
 
 
