@@ -10,7 +10,7 @@ same method would be a second thing to override.
 
 from dataclasses import dataclass
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, Problems
 from generator.model import CatchAll, Enumeration, Module, Struct, Union
 from generator.overrides import Overrides
 
@@ -55,6 +55,7 @@ def entries_of(module: Module, overrides: Overrides) -> list[PublicName]:
 
 def check_names(label: str, entries: list[PublicName], before: list[PublicName], overrides: Overrides) -> None:
     """Refuse removed names whose part of the schema still exists, and `renamed` entries that do not apply."""
+    problems = Problems()
     own = {e.name for e in entries if not e.stands_for.startswith(FORMERLY)}
     for old, new in overrides.renamed.items():
         problem = ""
@@ -63,14 +64,17 @@ def check_names(label: str, entries: list[PublicName], before: list[PublicName],
         elif new not in own or "." in new:
             problem = f"{old} = {new!r}: there is no class {new}"
         if problem:
-            raise GeneratorError(f"[{label}.renamed] {problem}", file=overrides.file, hint="correct the entry")
+            problems.add(GeneratorError(f"[{label}.renamed] {problem}", file=overrides.file, hint="correct the entry"))
     for entry, now in lost_names(entries, before):
-        raise GeneratorError(
-            f"the name {label}.{entry.name} would become {now}, but what it stands for is still upstream: "
-            f"{entry.stands_for}",
-            file=f"generated/{FILE}",
-            hint=f'keep the old name alive with [{label}.renamed] {entry.name} = "{now}" in {overrides.file}',
+        problems.add(
+            GeneratorError(
+                f"the name {label}.{entry.name} would become {now}, but what it stands for is still upstream: "
+                f"{entry.stands_for}",
+                file=f"generated/{FILE}",
+                hint=f'keep the old name alive with [{label}.renamed] {entry.name} = "{now}" in {overrides.file}',
+            )
         )
+    problems.stop()
 
 
 def lost_names(entries: list[PublicName], before: list[PublicName]) -> list[tuple[PublicName, str]]:

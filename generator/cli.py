@@ -16,7 +16,7 @@ from rich.text import Text
 from generator import STARTED
 from generator.diff import FORMATS
 from generator.diff import diff as compare
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, Problems
 from generator.explain import explain as explain_type
 from generator.manifest import FILE as MANIFEST
 from generator.manifest import Written, update
@@ -68,27 +68,42 @@ def generate(
     lines = _report_lines(written, check=check)
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
-    if check and lines:
-        raise GeneratorError(
-            f"{len(lines)} files differ from what the generator writes",
-            file=str(target),
-            hint="run `python -m generator generate` and commit the result; it keeps files that it did not write",
-        )
-    if check and schema is None:
-        _require_docstrings(made)
+    if check:
+        _require_up_to_date(target, lines, made if schema is None else None)
     console.print(_last_line(written.changes.lines, check=check), soft_wrap=True)
 
 
+def _require_up_to_date(target: Path, lines: list[str], pinned: Generated | None) -> None:
+    """Refuse files that differ, and pinned schemas with undocumented places."""
+    problems = Problems()
+    if lines:
+        problems.add(
+            GeneratorError(
+                f"{len(lines)} files differ from what the generator writes",
+                file=str(target),
+                hint="run `python -m generator generate` and commit the result; it keeps files that it did not write",
+            )
+        )
+    if pinned is not None:
+        with problems.collect():
+            _require_docstrings(pinned)
+    problems.stop()
+
+
 def _require_docstrings(made: Generated) -> None:
-    """Refuse a pinned schema with undocumented places."""
+    """Refuse pinned schemas with undocumented places."""
+    problems = Problems()
     for summary in made.summaries:
         if summary.undocumented:
-            raise GeneratorError(
-                f"{len(summary.undocumented)} places of {summary.label} have no docstring, the first of them "
-                f"{summary.undocumented[0]}",
-                file="schema/docs",
-                hint="write their texts in our own words",
+            problems.add(
+                GeneratorError(
+                    f"{len(summary.undocumented)} places of {summary.label} have no docstring, the first of them "
+                    f"{summary.undocumented[0]}",
+                    file="schema/docs",
+                    hint="write their texts in our own words",
+                )
             )
+    problems.stop()
 
 
 def _report_lines(written: Written, *, check: bool) -> list[str]:
@@ -232,11 +247,14 @@ def diff(
 
 
 def main() -> None:
-    """Run the command line; a `GeneratorError` is printed as one line, with exit status 1."""
+    """Run the command line; of a `GeneratorError`, each problem is printed as one line, with exit status 1."""
     try:
         app()
     except GeneratorError as why:
-        print(f"error: {why}", file=sys.stderr)
+        for problem in why.problems:
+            print(f"error: {problem}", file=sys.stderr)
+        if len(why.problems) > 1:
+            print(f"{len(why.problems)} problems", file=sys.stderr)
         raise SystemExit(1) from None
     except BrokenPipeError:
         raise SystemExit(1) from None

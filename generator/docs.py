@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError, stale
+from generator.errors import GeneratorError, Problems, stale
 from generator.jsonutil import is_array, is_object
 from generator.overrides import STABLE_OF
 from generator.source import ROOT, Source, read_bytes
@@ -111,14 +111,13 @@ def _load(path: Path, shown: str, *, shared: bool) -> dict[str, Any]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
         raise GeneratorError(f"is not TOML: {why}", file=shown) from None
     tables = {SHARED: raw} if shared else {n: e for n, e in raw.items() if n != METHODS}
+    problems = Problems()
     for name, entry in tables.items():
         for key, value in entry.items() if is_object(entry) else [("", None)]:
             if key not in KEYS or not isinstance(value, KEYS[key]):
-                raise GeneratorError(
-                    f"[{name}] has an unknown entry {key!r}",
-                    file=shown,
-                    hint=f"one of {', '.join(KEYS)}",
-                )
+                what, hint = f"[{name}] has an unknown entry {key!r}", f"one of {', '.join(KEYS)}"
+                problems.add(GeneratorError(what, file=shown, hint=hint))
+    problems.stop()
     return raw
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError, stale
+from generator.errors import GeneratorError, Problems, stale
 from generator.jsonutil import is_array, is_object
 from generator.read import Schema
 from generator.source import ROOT, Source, read_bytes
@@ -127,14 +127,16 @@ class Overrides:
         """Mark an entry of `capabilities` as used."""
         self._used.add(f"capabilities.{key}")
 
-    def check_used(self, schema: Schema) -> None:
-        """Refuse entries that were never used."""
-        entries = [f"{t}.{d}.{key}" for t in SETS for d, keys in self.set_of(t).items() for key in keys]
-        entries += [f"{key}.{union}" for key, unions in self.lists.items() for union in unions]
-        entries += [NULL_AS_EMPTY] if self.null_as_empty else []
-        entries += [f"default.{e}" for e in self.default]
-        entries += [f"unknown_member.{d}" for d in self.unknown_member]
-        entries += [f"capabilities.{key}" for key in self.capabilities]
+    def check_used(self, schema: Schema, unsure: Collection[str] = ()) -> None:
+        """Refuse entries that were never used; those that the definitions `unsure` may have needed are left alone."""
+        sets = ((t, d, keys) for t in SETS for d, keys in self.set_of(t).items() if d not in unsure)
+        entries = [f"{t}.{d}.{key}" for t, d, keys in sets for key in keys]
+        entries += [f"{key}.{union}" for key, unions in self.lists.items() for union in unions if union not in unsure]
+        entries += [NULL_AS_EMPTY] if self.null_as_empty and not unsure else []
+        entries += [f"default.{e}" for e in self.default if not unsure or e not in schema.names]
+        entries += [f"unknown_member.{d}" for d in self.unknown_member if d not in unsure]
+        known = {found.extras.get("x-method") for found in schema.definitions.values() if unsure}
+        entries += [f"capabilities.{key}" for key in self.capabilities if key.partition("#")[0] not in known]
         stale(sorted(set(entries) - self._used), file=self.file, schema=schema.source.file)
 
 
@@ -160,14 +162,17 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
         family = next(marked, "v1")
         tables = [family, f"{family}_unstable"]
     out = Overrides(shown, strict=source.pinned, family=tables[0])
+    problems = Problems()
     for table in tables:
-        _add(out, table, raw.get(table, {}), shown)
+        _add(out, table, raw.get(table, {}), shown, problems)
+    problems.stop()
     return out
 
 
-def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
+def _add(out: Overrides, table: str, raw: Any, shown: str, problems: Problems) -> None:
     if not is_object(raw):
-        raise GeneratorError(f"[{table}] is not a table", file=shown)
+        problems.add(GeneratorError(f"[{table}] is not a table", file=shown))
+        return
     for key, entries in raw.items():
         if key == MARKER:
             continue
@@ -178,9 +183,9 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
             out.lists.setdefault(key, set()).update(entries)
             continue
         if key not in TABLES or not is_object(entries):
-            raise GeneratorError(
-                f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
-            )
+            hint = f"one of {', '.join(TABLES)}"
+            problems.add(GeneratorError(f"[{table}] has an unknown table {key!r}", file=shown, hint=hint))
+            continue
         for name, value in entries.items():
             if key in SETS and is_array(value):
                 out.set_of(key).setdefault(name, set()).update(str(v) for v in value)
@@ -191,7 +196,7 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
             elif key == "capabilities" and (made := _capability(name, value)) is not None:
                 out.capabilities[name] = made
             else:
-                raise GeneratorError(f"[{table}.{key}] {name} has a value of the wrong type", file=shown)
+                problems.add(GeneratorError(f"[{table}.{key}] {name} has a value of the wrong type", file=shown))
 
 
 def _capability(name: str, value: Any) -> Capability | None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from generator import api
 from generator.docs import Docs, load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
-from generator.errors import GeneratorError
-from generator.lower import lower
+from generator.errors import GeneratorError, Problems
+from generator.lower import lower, lower_collecting
 from generator.manifest import Output
 from generator.model import Module
 from generator.overrides import FILE as OVERRIDES
 from generator.overrides import Overrides, load_overrides
-from generator.read import read_schema
+from generator.read import read_collecting, read_schema
 from generator.source import ROOT, Source, load_pinned, load_single
 
 Step = Callable[[str], None]
@@ -52,7 +52,7 @@ class Generated:
 def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
     """Generate the whole package from the schemas that are pinned below `root`, with the overrides and docs there.
 
-    `out` holds the public names of the previous run.
+    `out` holds the public names of the previous run. Raises `GeneratorError` with all problems of all schemas.
     """
     step("verify schema/lock.json")
     sources, lock = load_pinned(root)
@@ -61,13 +61,17 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
     before = names_file.read_text(encoding="utf-8") if names_file.is_file() else ""
     summaries: list[Summary] = []
     entries: dict[str, list[api.PublicName]] = {}
+    problems = Problems()
     for source in sources:
-        overrides = load_overrides(source, root / OVERRIDES)
-        module, made, summary = _generate_module(source, overrides, load_docs(source, root), step)
-        entries[source.label] = api.entries_of(module, overrides)
-        api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
-        files.update(made)
-        summaries.append(summary)
+        with problems.collect():
+            overrides = load_overrides(source, root / OVERRIDES)
+            made = _generate_module(source, overrides, load_docs(source, root), step, problems)
+            if made is not None:
+                files.update(made.files)
+                summaries.append(made.summary)
+                entries[source.label] = api.entries_of(made.module, overrides)
+                api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
+    problems.stop()
     files[api.FILE] = api.to_text(entries)
     return Generated(_output(files, tuple(s.label for s in sources)), tuple(summaries))
 
@@ -78,9 +82,12 @@ def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: 
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
-    _, made, summary = _generate_module(source, load_overrides(source), load_docs(source), step)
-    files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
-    return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
+    problems = Problems()
+    made = _generate_module(source, load_overrides(source), load_docs(source), step, problems)
+    if made is None or problems:
+        raise problems.error()
+    files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made.files}
+    return Generated(_output(files, (label,), leaves=there | {api.FILE}), (made.summary,))
 
 
 def _check_label(label: str) -> None:
@@ -115,19 +122,30 @@ def _recursion_as_error(source: Source) -> Generator[None]:
         ) from None
 
 
-def _generate_module(
-    source: Source, overrides: Overrides, docs: Docs, step: Step
-) -> tuple[Module, dict[str, str], Summary]:
-    """Run the stages for one schema."""
-    with _recursion_as_error(source):
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What one schema has become."""
+
+    module: Module
+    files: dict[str, str]
+    summary: Summary
+
+
+def _generate_module(source: Source, overrides: Overrides, docs: Docs, step: Step, problems: Problems) -> _Made | None:
+    """Run the stages for one schema, and add its problems to `problems`; None where it cannot be emitted."""
+    with problems.collect(), _recursion_as_error(source):
         step(f"read {source.file}")
-        schema = read_schema(source)
+        schema = read_collecting(source, problems)
         step(f"lower {source.label}")
-        module = lower(schema, overrides)
+        lowered = lower_collecting(schema, overrides, problems)
+        if not lowered.is_complete:
+            return None
         step(f"emit {source.label}")
+        module = lowered.module
         files = emit_module(module, source, docs, overrides.renamed if source.pinned else {})
         if source.pinned:
-            docs.check_used()
+            with problems.collect():
+                docs.check_used()
         kinds = Counter(type(d).__name__ for d in module.definitions)
         summary = Summary(
             label=source.label,
@@ -138,4 +156,5 @@ def _generate_module(
             documented=docs.coverage,
             undocumented=tuple(docs.missing),
         )
-        return module, files, summary
+        return _Made(module, files, summary)
+    return None

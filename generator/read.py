@@ -1,15 +1,17 @@
-"""Reading: the run stops at any keyword that the generator does not support in its place.
+"""Reading: no run goes past a keyword that the generator does not support in its place.
 
 Each schema node has one of a few shapes, and `KEYWORDS` lists the keywords that a shape may have. A keyword belongs in
-the table only if lowering uses it, so that no part of the input is dropped silently.
+the table only if lowering uses it, so that no part of the input is dropped silently. All problems of a schema are
+found at once, and lowering looks for more of them in what could be read.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from generator.engine import SchemaObject, typed
-from generator.errors import GeneratorError, child
+from generator.errors import GeneratorError, Problems, child
 from generator.jsonutil import is_array, is_object
 from generator.source import Source, definitions_of
 
@@ -128,11 +130,17 @@ JSON_TYPES: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A checked schema: its source, and its definitions in typed form."""
+    """A checked schema: its source, and its definitions in typed form.
+
+    `broken` are the definitions that could not be read; of them only the extension keywords are kept. Keywords that are
+    unknown are left out of the others. `problems_at` are the pointers of all problems.
+    """
 
     source: Source
     names: tuple[str, ...]
     definitions: dict[str, SchemaObject]
+    broken: frozenset[str] = frozenset()
+    problems_at: tuple[str, ...] = ()
 
     def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
         """Return the error for a problem at `pointer`."""
@@ -140,21 +148,29 @@ class Schema:
 
 
 def read_schema(source: Source) -> Schema:
-    """Check every keyword and reference of a schema, and return its definitions in typed form."""
+    """Check every keyword and reference of a schema, and return its definitions in typed form.
+
+    Raises `GeneratorError` with all problems.
+    """
+    problems = Problems()
+    schema = read_collecting(source, problems)
+    problems.stop()
+    return schema
+
+
+def read_collecting(source: Source, problems: Problems) -> Schema:
+    """Read a schema, and add its problems to `problems`.
+
+    Raises `GeneratorError` only where there are no definitions.
+    """
     raw = definitions_of(source.raw, source.file)
     reader = _Reader(source.file, frozenset(raw))
     reader.check(source.raw, "", OF_ROOT | OF_DEFINITION, is_root=True)
-    for name in raw:
-        reader.check(raw[name], child("", "$defs", name), OF_DEFINITION)
-    return Schema(source, tuple(sorted(raw)), {name: _typed(raw[name], name, source.file) for name in sorted(raw)})
-
-
-def _typed(raw: Any, name: str, file: str) -> SchemaObject:
-    try:
-        return typed({} if raw is True else raw)
-    except ValueError as why:  # a value that none of the checks covers
-        reason = " ".join(str(why).split("\n")[1:3])
-        raise GeneratorError(f"is not a schema: {reason}", file=file, pointer=child("", "$defs", name)) from None
+    found = {name: reader.definition(name, raw[name]) for name in sorted(raw)}
+    for problem in reader.problems:
+        problems.add(problem)
+    places = tuple(p.pointer for p in reader.problems)
+    return Schema(source, tuple(sorted(raw)), found, frozenset(reader.broken), places)
 
 
 def shape_of(raw: dict[str, Any]) -> Shape | None:
@@ -185,89 +201,121 @@ def _only_excludes(names: dict[str, Any]) -> bool:
     return isinstance(excluded.get("const"), str)
 
 
+def _has_its_type(schema: dict[str, Any], key: str) -> bool:
+    wanted = JSON_TYPES.get(key)
+    value = schema[key]
+    wrong_bool = isinstance(value, bool) and wanted in (int, (int, float))
+    return wanted is None or (not wrong_bool and isinstance(value, wanted))
+
+
 class _Reader:
-    """Checks one schema document."""
+    """Checks one schema document, and collects its problems."""
 
     def __init__(self, file: str, names: frozenset[str]) -> None:
         self.file = file
         self.names = names
+        self.problems: list[GeneratorError] = []
+        self.broken: set[str] = set()
+        self._unknown: list[tuple[dict[str, Any], str]] = []
 
-    def fail(self, pointer: str, problem: str, hint: str = "") -> GeneratorError:
-        return GeneratorError(problem, file=self.file, pointer=pointer, hint=hint)
+    def note(self, pointer: str, problem: str, hint: str = "") -> None:
+        self.problems.append(GeneratorError(problem, file=self.file, pointer=pointer, hint=hint))
+
+    def definition(self, name: str, raw: Any) -> SchemaObject:
+        """Check a definition and return its typed form; of one that cannot be read, what messages need."""
+        own = deepcopy(raw)
+        before = len(self.problems)
+        self._unknown.clear()
+        self.check(own, child("", "$defs", name), OF_DEFINITION)
+        readable = len(self.problems) - before == len(self._unknown)
+        for node, key in self._unknown:
+            del node[key]
+        if readable:
+            try:
+                return typed({} if own is True else own)
+            except ValueError as why:  # a value that none of the checks covers
+                reason = " ".join(str(why).split("\n")[1:3])
+                self.note(child("", "$defs", name), f"is not a schema: {reason}")
+        self.broken.add(name)
+        kept = own if is_object(own) else {}
+        return typed({k: v for k, v in kept.items() if k in OF_DEFINITION and isinstance(v, JSON_TYPES[k])})
 
     def check(self, raw: Any, pointer: str, extra: frozenset[str] = frozenset(), *, is_root: bool = False) -> None:
         """Check one schema and every schema inside it; `extra` are keywords that its place allows."""
         if raw is True and not is_root:
             return
         if not is_object(raw):
-            raise self.fail(pointer, "a schema must be an object", "`false` and plain values are not supported")
-        schema = raw
-        shape = shape_of(schema)
+            self.note(pointer, "a schema must be an object", "`false` and plain values are not supported")
+            return
+        shape = shape_of(raw)
+        known = self.known_keywords(raw, shape, pointer, extra)
+        sound = {key: raw[key] for key in known if _has_its_type(raw, key)}
+        for key in known:
+            if key not in sound:
+                self.note(child(pointer, key), f"the keyword {key!r} has a value of the wrong type")
+        if shape is not None and len(sound) == len(known):
+            self.check_values(sound, shape, pointer)
+        self.check_below(sound, pointer)
+
+    def known_keywords(
+        self, schema: dict[str, Any], shape: Shape | None, pointer: str, extra: frozenset[str]
+    ) -> list[str]:
+        """List the keywords that the shape of a schema may have; all where it has none, which is a problem, too."""
         if shape is None:
             if "type" not in schema:
-                raise self.fail(pointer, "properties without the type object", 'add `"type": "object"`')
-            raise self.fail(
-                child(pointer, "type"),
-                f"unknown type {schema['type']!r}",
-                "see Shape in read.py; a list may combine one type with null",
-            )
+                self.note(pointer, "properties without the type object", 'add `"type": "object"`')
+            else:
+                self.note(
+                    child(pointer, "type"),
+                    f"unknown type {schema['type']!r}",
+                    "see Shape in read.py; a list may combine one type with null",
+                )
+            return list(schema)
         allowed = KEYWORDS[shape] | ANYWHERE | extra
         for key in schema:
             if key not in allowed and (key in _PLACED or not is_annotation(key)):
                 what = "property" if extra >= OF_PROPERTY else "definition" if extra >= OF_DEFINITION else "schema"
-                raise self.fail(
+                self.note(
                     pointer,
                     f"unknown keyword {key!r} in a {what} of the shape {shape.value!r}",
                     "add it to KEYWORDS in generator/read.py, and to the code that lowers it",
                 )
-            self.check_type(schema, key, pointer)
-        self.check_values(schema, shape, pointer)
-        self.check_below(schema, pointer)
-
-    def check_type(self, schema: dict[str, Any], key: str, pointer: str) -> None:
-        wanted = JSON_TYPES.get(key)
-        value = schema[key]
-        wrong_bool = isinstance(value, bool) and wanted in (int, (int, float))
-        if wanted is not None and (wrong_bool or not isinstance(value, wanted)):
-            raise self.fail(child(pointer, key), f"the keyword {key!r} has a value of the wrong type")
+                self._unknown.append((schema, key))
+        return [key for key in schema if key in allowed]
 
     def check_values(self, schema: dict[str, Any], shape: Shape, pointer: str) -> None:
         """Check the keywords that allow a few values only."""
         fmt = schema.get("format")
         if fmt is not None and fmt not in FORMATS.get(shape, frozenset()):
-            raise self.fail(
-                child(pointer, "format"), f"unknown format {fmt!r} of the type {shape}", "see FORMATS in read.py"
-            )
+            self.note(child(pointer, "format"), f"unknown format {fmt!r} of the type {shape}", "see FORMATS in read.py")
         if schema.get("contentEncoding", "base64") != "base64":
-            raise self.fail(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
+            self.note(child(pointer, "contentEncoding"), "unknown encoding", "only base64 is known")
         if schema.get("x-method", "x").strip() == "":
-            raise self.fail(child(pointer, "x-method"), "an empty method", "name the method as on the wire")
+            self.note(child(pointer, "x-method"), "an empty method", "name the method as on the wire")
         side = schema.get("x-side")
         if side is not None and side not in SIDES:
-            raise self.fail(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")
+            self.note(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")
         if ("x-side" in schema) != ("x-method" in schema):
-            raise self.fail(pointer, "x-side and x-method come together, but one is missing")
+            self.note(pointer, "x-side and x-method come together, but one is missing")
         reference = schema.get("$ref")
         if isinstance(reference, str):
             name = reference.removeprefix("#/$defs/")
             if name == reference or name not in self.names:
-                raise self.fail(
-                    child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition has this name"
-                )
+                self.note(child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition has this name")
         known = schema.get("properties", {})
-        required = [k for k in schema.get("required", []) if not isinstance(k, str) or k not in known]
-        if required:
-            raise self.fail(child(pointer, "required"), f"requires {required[0]!r}, which is not a property")
+        for key in schema.get("required", []):
+            if not isinstance(key, str) or key not in known:
+                self.note(child(pointer, "required"), f"requires {key!r}, which is not a property")
         property_name = schema.get("discriminator", {}).get("propertyName")
         if "discriminator" in schema and (schema["discriminator"].keys() != {"propertyName"} or not property_name):
-            raise self.fail(child(pointer, "discriminator"), "a discriminator may have `propertyName` only")
+            self.note(child(pointer, "discriminator"), "a discriminator may have `propertyName` only")
         const = schema.get("const")
         if const is not None and type(const) is not {Shape.STRING: str, Shape.INTEGER: int}.get(shape):
-            raise self.fail(child(pointer, "const"), f"the constant {const!r} is not of the type {shape}")
+            self.note(child(pointer, "const"), f"the constant {const!r} is not of the type {shape}")
         if any(not isinstance(v, str) for v in schema.get("enum", [])):
-            raise self.fail(child(pointer, "enum"), "`enum` may list strings only")
+            self.note(child(pointer, "enum"), "`enum` may list strings only")
         if "propertyNames" in schema and not _only_excludes(schema["propertyNames"]):
-            raise self.fail(
+            self.note(
                 child(pointer, "propertyNames"),
                 "`propertyNames` may only exclude keys",
                 'a `not` with `const` or `enum`, as in {"not": {"const": "key"}}',
@@ -278,16 +326,20 @@ class _Reader:
         """Check `x-state`: scopes, each with a list of what the object does to their state."""
         for scope, entries in state.items():
             if not is_array(entries):
-                raise self.fail(child(pointer, scope), "is not a list")
+                self.note(child(pointer, scope), "is not a list")
+                continue
             for index, entry in enumerate(entries):
-                place = child(pointer, scope, index)
-                if not is_object(entry) or not all(isinstance(v, str) for v in entry.values()):
-                    raise self.fail(place, "is not an object with texts")
-                unknown = sorted(entry.keys() - STATE_KEYS)
-                if unknown:
-                    raise self.fail(place, f"unknown key {unknown[0]!r} in {STATE}", "see STATE_KEYS in read.py")
-                if entry.get("action") not in STATE_ACTIONS:
-                    raise self.fail(place, f"unknown action {entry.get('action')!r}", "see STATE_ACTIONS in read.py")
+                self.check_entry(entry, child(pointer, scope, index))
+
+    def check_entry(self, entry: Any, place: str) -> None:
+        """Check one entry of `x-state`."""
+        if not is_object(entry) or not all(isinstance(v, str) for v in entry.values()):
+            self.note(place, "is not an object with texts")
+            return
+        for key in sorted(entry.keys() - STATE_KEYS):
+            self.note(place, f"unknown key {key!r} in {STATE}", "see STATE_KEYS in read.py")
+        if entry.get("action") not in STATE_ACTIONS:
+            self.note(place, f"unknown action {entry.get('action')!r}", "see STATE_ACTIONS in read.py")
 
     def check_below(self, schema: dict[str, Any], pointer: str) -> None:
         for key, value in schema.get("properties", {}).items():
@@ -297,25 +349,25 @@ class _Reader:
                 # Branches of the document's root describe whole messages, and may be hidden from upstream's docs.
                 self.check(value, child(pointer, keyword, index), OF_BRANCH)
             if keyword in schema and not schema[keyword]:
-                raise self.fail(child(pointer, keyword), "an empty list of alternatives")
+                self.note(child(pointer, keyword), "an empty list of alternatives")
         for index, value in enumerate(schema.get("allOf", [])):
-            if value is not True and (not is_object(value) or "$ref" not in value):  # `true` constrains nothing
+            if is_object(value) and "$ref" not in value:  # `true` constrains nothing
                 place = child(pointer, "allOf", index)
-                raise self.fail(place, "allOf may list references only", "give the part a definition")
+                self.note(place, "allOf may list references only", "give the part a definition")
         for keyword in ("items", "not", "additionalProperties"):
             if keyword in schema and schema[keyword] is not False:
                 self.check(schema[keyword], child(pointer, keyword), frozenset({"x-docs-ignore"}))
         if is_object(schema.get("additionalProperties")) and ("properties" in schema or "allOf" in schema):
-            raise self.fail(
+            self.note(
                 child(pointer, "additionalProperties"),
                 "a schema of additional properties beside declared ones",
                 "only `true` is supported there",
             )
         if schema.get("additionalProperties") is False:
-            raise self.fail(
+            self.note(
                 child(pointer, "additionalProperties"),
                 "closed objects are not supported",
                 "readers ignore unknown keys",
             )
         if "anyOf" in schema and "oneOf" in schema:
-            raise self.fail(pointer, "anyOf and oneOf in one schema", "use one of the two")
+            self.note(pointer, "anyOf and oneOf in one schema", "use one of the two")

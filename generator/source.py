@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError, child
+from generator.errors import GeneratorError, Problems, child
 from generator.jsonutil import digest, is_array, is_object, parse_object
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,16 +126,19 @@ def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:
     lock = load_lock(root)
     digests = {e.path: e.sha256 for e in lock.files}
     checked: dict[str, dict[str, Any]] = {}
+    problems = Problems()
     for name in sorted(digests):
-        shown = f"{SCHEMA_DIR}/{name}"
-        data = read_bytes(root / SCHEMA_DIR / name, shown)
-        if digest(data) != digests[name]:
-            raise GeneratorError(
-                "differs from its sha256 in schema/lock.json",
-                file=shown,
-                hint="restore the file, or pin the new one with `python -m generator pin`",
-            )
-        checked[name] = parse_object(data, shown)
+        with problems.collect():
+            shown = f"{SCHEMA_DIR}/{name}"
+            data = read_bytes(root / SCHEMA_DIR / name, shown)
+            if digest(data) != digests[name]:
+                raise GeneratorError(
+                    "differs from its sha256 in schema/lock.json",
+                    file=shown,
+                    hint="restore the file, or pin the new one with `python -m generator pin`",
+                )
+            checked[name] = parse_object(data, shown)
+    problems.stop()
     sources = [
         Source(
             label=label,

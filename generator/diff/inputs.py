@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, Problems
 from generator.git import git, git_line
 from generator.jsonutil import digest, is_object, parse_object
 from generator.lower import lower
@@ -111,7 +111,12 @@ def _input(argument: str, files: Files, sources: list[Source], overrides: str) -
 
 
 def _lowered(argument: str, sources: list[Source], chosen: dict[str, Overrides], *, is_single: bool = False) -> Input:
-    modules = {s.label: lower(read_schema(s), chosen[s.label]) for s in sources}
+    problems = Problems()
+    modules: dict[str, Module] = {}
+    for source in sources:
+        with problems.collect():
+            modules[source.label] = lower(read_schema(source), chosen[source.label])
+    problems.stop()
     renamed = {label: dict(overrides.renamed) for label, overrides in chosen.items()}
     has_meta = frozenset(s.label for s in sources if s.meta is not None)
     return Input(argument, modules, renamed, has_meta, is_single)
@@ -126,7 +131,7 @@ def _overrides(source: Source, own: bytes | None, shown: str) -> Overrides:
         try:
             return load_overrides(source, path)
         except GeneratorError as why:
-            raise GeneratorError(why.problem, file=shown, pointer=why.pointer, hint=why.hint) from None
+            raise why.within(shown) from None
 
 
 def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Input:

@@ -63,6 +63,7 @@ class Alternative:
 def expand_definition(context: Context, name: str, within: tuple[str, ...] = ()) -> list[Alternative]:
     """List the alternatives of an object definition; `within` are the definitions that are being expanded."""
     if name in within:
+        context.broken.add(name)
         raise context.fail(context.pointer(name), f"{name} includes itself", "see its allOf, anyOf and oneOf")
     within = (*within, name)
     node = context.definition(name)
@@ -93,7 +94,8 @@ def expand(
     if branches:
         choices: list[Alternative] = []
         for index, branch in enumerate(branches):
-            choices += branch_alternatives(context, branch, child(pointer, keyword, index), owner, within)
+            with context.attempt(at=pointer):
+                choices += branch_alternatives(context, branch, child(pointer, keyword, index), owner, within)
         found = [_join(a, b, nested=True) for a in found for b in choices]
     return found
 

@@ -16,14 +16,16 @@ VALUES = tuple(c for c in Category if c not in (*OBJECTS, Category.UNION))
 
 def claim_names(context: Context) -> None:
     """Claim the name of every definition, before any name that is derived from one."""
-    for name in context.lowered_names():
-        context.names.claim(name, context.pointer(name))
+    for name in sorted({*context.schema.names} - context.routing):
+        with context.attempt():
+            context.names.claim(name, context.pointer(name))
 
 
 def lower_values(context: Context) -> None:
     """Lower aliases, identifiers and enumerations; later passes look them up with `Context.made_as`."""
     for name, node, pointer in context.in_category(*VALUES):
-        context.values[name] = _value(context, name, node, pointer)
+        with context.attempt(name):
+            context.values[name] = _value(context, name, node, pointer)
 
 
 def _value(context: Context, name: str, node: SchemaObject, pointer: str) -> Value:
@@ -46,7 +48,11 @@ def _value(context: Context, name: str, node: SchemaObject, pointer: str) -> Val
 
 def lower_objects(context: Context, folded: dict[str, Tag]) -> list[Definition]:
     """Lower objects; `folded` are the payloads that carry a tag."""
-    return [_object(context, *found, folded.get(found[0])) for found in context.in_category(*OBJECTS)]
+    made: list[Definition] = []
+    for name, node, pointer in context.in_category(*OBJECTS):
+        with context.attempt(at=pointer):
+            made.append(_object(context, name, node, pointer, folded.get(name)))
+    return made
 
 
 def _object(context: Context, name: str, node: SchemaObject, pointer: str, tag: Tag | None) -> Definition:

@@ -31,10 +31,14 @@ from generator.values import ListValue, MapValue, MemberOf, Value
 
 
 def lower_fields(context: Context, properties: Sequence[Property], pointer: str) -> tuple[Field, ...]:
-    """Lower the properties of one class."""
+    """Lower the properties of one class; those with a problem are left out."""
     schema = context.schema
     names = fields_of([p.key for p in properties], schema.source.file, pointer, schema.names)
-    return tuple(_lower(context, p, names[p.key]) for p in properties)
+    made: list[Field] = []
+    for prop in properties:
+        with context.attempt(at=pointer):
+            made.append(_lower(context, prop, names[prop.key]))
+    return tuple(made)
 
 
 def _lower(context: Context, prop: Property, name: str) -> Field:

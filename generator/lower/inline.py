@@ -31,7 +31,8 @@ from generator.read import ON_ERROR, ON_NULL
 def hoist_inline(context: Context) -> None:
     """Move every inline schema that needs a class into a new definition."""
     for name in context.lowered_names():
-        context.replace(name, _definition(context, name, context.definition(name), context.pointer(name)))
+        with context.attempt(name):
+            context.replace(name, _definition(context, name, context.definition(name), context.pointer(name)))
 
 
 def _definition(context: Context, name: str, node: SchemaObject, pointer: str) -> SchemaObject:

@@ -83,15 +83,19 @@ def lower_messages(context: Context, routing: frozenset[str]) -> Messages:
     """Create envelopes for the parts of routing definitions; check `x-side`, `x-method` and the meta file."""
     request_id, error = _types_of(context, routing, "id"), _types_of(context, routing, "error")
     router = _Router(context, request_id | error)
+    is_complete, context.is_complete = context.is_complete, True
     for name in sorted(routing):
         if not name.endswith("OutgoingMessage"):
-            router.route(name)
+            with context.attempt():
+                router.route(name)
     router.route_protocol_level(is_listed=PROTOCOL_LEVEL in routing)
     for name in sorted(routing):
         if name.endswith("OutgoingMessage"):
-            router.route_outgoing(name)
+            with context.attempt():
+                router.route_outgoing(name)
     router.place_the_rest()
-    keys = _meta_keys(context.schema.source, router.methods)
+    keys = _meta_keys(context, router.methods, are_complete=context.is_complete)
+    context.is_complete = context.is_complete and is_complete
     return Messages(
         tuple(router.envelopes[n] for n in sorted(router.envelopes)),
         tuple(router.routings),
@@ -124,27 +128,31 @@ class _Router:
         is_response = suffix == "Response"
         definitions = _parts(self.context, name, self.shared)
         for definition in definitions:
-            method, side = _routed(self.context, definition, name)
-            if side not in (RESPONDERS if is_response else RECEIVERS)[sender]:
-                raise self.context.fail(
-                    child(self.context.pointer(definition), "x-side"),
-                    f"x-side is {side!r}, but {name} says that the {sender.lower()} "
-                    f"{'answers' if is_response else 'sends'} it",
-                )
-            self._place(method, side, suffix, definition)
-            if not is_response:
-                self._envelope(definition, method, is_request=suffix == "Request")
+            with self.context.attempt():
+                method, side = _routed(self.context, definition, name)
+                self._placed.add(definition)
+                if side not in (RESPONDERS if is_response else RECEIVERS)[sender]:
+                    raise self.context.fail(
+                        child(self.context.pointer(definition), "x-side"),
+                        f"x-side is {side!r}, but {name} says that the {sender.lower()} "
+                        f"{'answers' if is_response else 'sends'} it",
+                    )
+                self._place(method, side, suffix, definition)
+                if not is_response:
+                    self._envelope(definition, method, is_request=suffix == "Request")
         self._routing(name, definitions if not is_response else ())
 
     def route_protocol_level(self, *, is_listed: bool) -> None:
         """Route what either side may send; `is_listed`: a definition of the schema lists it."""
-        found = [n for n in self.context.schema.names if text_of(self.context.definition(n), "x-side") == "protocol"]
+        found = [n for n in self.context.schema.names if text_of(self.context.declared(n), "x-side") == "protocol"]
         for definition in found:
-            method, side = _routed(self.context, definition, PROTOCOL_LEVEL)
-            self._place(method, side, "Notification", definition)
-            self._envelope(definition, method, is_request=False)
+            with self.context.attempt():
+                method, side = _routed(self.context, definition, PROTOCOL_LEVEL)
+                self._place(method, side, "Notification", definition)
+                self._envelope(definition, method, is_request=False)
         if found and not is_listed:
-            self._routing(PROTOCOL_LEVEL, found, pointer="")
+            with self.context.attempt():
+                self._routing(PROTOCOL_LEVEL, found, pointer="")
 
     def route_outgoing(self, name: str) -> None:
         """Route what a sender sends of any kind: the parts of its other routing definitions."""
@@ -158,15 +166,16 @@ class _Router:
     def place_the_rest(self) -> None:
         """Place the responses that no routing definition names; any other part must be named by one."""
         for name in self.context.schema.names:
-            node = self.context.definition(name)
+            node = self.context.declared(name)
             method, side = text_of(node, "x-method"), text_of(node, "x-side")
             if name in self._placed or method is None or side is None:
                 continue
-            if not name.endswith("Response"):
-                raise self.context.fail(
-                    self.context.pointer(name), f"{method} has the part {name}, which no routing definition names"
-                )
-            self._place(method, side, "Response", name)
+            with self.context.attempt():
+                if not name.endswith("Response"):
+                    raise self.context.fail(
+                        self.context.pointer(name), f"{method} has the part {name}, which no routing definition names"
+                    )
+                self._place(method, side, "Response", name)
 
     def _place(self, method: str, side: str, suffix: str, definition: str) -> None:
         """Note a definition as the part of a method that `suffix` names."""
@@ -191,7 +200,7 @@ class _Router:
         pointer = self.context.pointer(name) if pointer is None else pointer
         self.context.names.claim(name, pointer)
         sender, suffix = _split(name)
-        parts = tuple(envelope_name(d) for d in definitions)
+        parts = tuple(n for n in map(envelope_name, definitions) if n in self.envelopes)
         if name == PROTOCOL_LEVEL:
             self.routings.append(Routing(name, pointer, "protocol", RoutingKind.PROTOCOL_LEVEL, parts))
         else:
@@ -222,21 +231,22 @@ def _parts(context: Context, name: str, shared: frozenset[str]) -> list[str]:
     """List the params or result types of a routing definition; free JSON and what messages share do not count."""
     raw = context.schema.source.raw["$defs"][name]
     found: list[str] = []
-    for target in dict.fromkeys(definition_refs(raw)):
-        extras = context.definition(target).extras
+    for target in dict.fromkeys(t for t in definition_refs(raw) if t in context.schema.definitions):
+        extras = context.declared(target).extras
         if "x-method" in extras or _request_of(context, target) is not None:
             found.append(target)
         elif target not in shared and not _is_extension(context, target) and not _is_draft(context, target):
-            raise context.fail(
-                context.pointer(target), f"{name} carries {target}, which has no x-method", "its route is unknown"
-            )
+            with context.attempt():
+                raise context.fail(
+                    context.pointer(target), f"{name} carries {target}, which has no x-method", "its route is unknown"
+                )
     return found
 
 
 def _is_draft(context: Context, name: str) -> bool:
     """Return whether upstream hides a part from its docs; its method may still change, so it stays a plain type."""
     request = context.schema.definitions.get(f"{name.removesuffix('Response')}Request")
-    return any("x-docs-ignore" in n.extras for n in (context.definition(name), request) if n is not None)
+    return any("x-docs-ignore" in n.extras for n in (context.declared(name), request) if n is not None)
 
 
 def _request_of(context: Context, name: str) -> str | None:
@@ -249,62 +259,74 @@ def _request_of(context: Context, name: str) -> str | None:
 
 
 def _is_extension(context: Context, name: str) -> bool:
-    node = context.definition(name)
+    node = context.declared(name)
     return name.startswith("Ext") and not (node.type or node.properties or node.anyOf or node.oneOf)
 
 
 def _routed(context: Context, definition: str, routing: str) -> tuple[str, str]:
-    node = context.definition(definition)
+    node = context.declared(definition)
     if "x-method" not in node.extras:
-        node = context.definition(_request_of(context, definition) or definition)
+        node = context.declared(_request_of(context, definition) or definition)
     method, side = text_of(node, "x-method"), text_of(node, "x-side")
     if method is None or side is None:
         raise context.fail(context.pointer(definition), f"{routing} carries it, but it has no x-method and x-side")
     return method, side
 
 
-def _meta_keys(source: Source, methods: dict[str, _Types]) -> dict[str, str]:
-    """Return the key of each method: that of the meta file, or one formed the same way; check that both agree."""
+def _meta_keys(context: Context, methods: dict[str, _Types], *, are_complete: bool) -> dict[str, str]:
+    """Return the key of each method: that of the meta file, or one formed the same way.
+
+    Both files must agree; where the methods are not complete, only the meta file itself is checked.
+    """
+    source = context.schema.source
     keys = {m: m.removeprefix("$/").replace("/", "_") for m in methods}
     if source.meta is None:
         return keys
+    known = {text_of(context.declared(n), "x-method") for n in context.schema.names}
     listed: dict[str, set[str]] = {}
-    for key, method, side in _meta_entries(source, methods):
+    for key, method, side in _meta_entries(context, known - {None}):
         keys[method] = key
         listed.setdefault(method, set()).add(side)
-    for method, types in sorted(methods.items()):
+    for method, types in sorted(methods.items()) if are_complete and context.is_complete else ():
         wanted = {h for s in types.sides for h in HANDLED_BY[s]} if types.sides != {"protocol"} else types.sides
         if listed.get(method, set()) != wanted:
-            raise GeneratorError(
-                f"{method!r} is handled by {_and(wanted)} in {source.file}, but listed for "
-                f"{_and(listed.get(method, set())) or 'nobody'} here",
-                file=source.meta_file,
-                hint="the two files must come from one commit",
-            )
-    unknown = sorted(source.meta.keys() - META_TABLES.keys() - {"version"})
-    if unknown:
-        raise GeneratorError(
-            f"unknown key {unknown[0]!r}", file=source.meta_file, hint="see META_TABLES in messages.py"
-        )
+            with context.attempt():
+                raise GeneratorError(
+                    f"{method!r} is handled by {_and(wanted)} in {source.file}, but listed for "
+                    f"{_and(listed.get(method, set())) or 'nobody'} here",
+                    file=source.meta_file,
+                    hint="the two files must come from one commit",
+                )
+    for key in sorted(source.meta.keys() - META_TABLES.keys() - {"version"}):
+        with context.attempt():
+            raise GeneratorError(f"unknown key {key!r}", file=source.meta_file, hint="see META_TABLES in messages.py")
     return keys
 
 
-def _meta_entries(source: Source, methods: Collection[str]) -> Iterator[tuple[str, str, str]]:
+def _meta_entries(context: Context, methods: Collection[str | None]) -> list[tuple[str, str, str]]:
     """List the key, the method and the side of each entry of the meta file."""
+    source = context.schema.source
+    found: list[tuple[str, str, str]] = []
     for table, side in META_TABLES.items():
         entries = (source.meta or {}).get(table, {})
-        if not is_object(entries):
-            raise GeneratorError("is not an object", file=source.meta_file, pointer=child("", table))
-        for key, method in entries.items():
-            place = child("", table, key)
-            if not isinstance(method, str) or not method.strip():
-                raise GeneratorError("is not the name of a method", file=source.meta_file, pointer=place)
-            # The oldest schemas define no methods, though their meta files list some.
-            if methods and method not in methods:
-                raise GeneratorError(
-                    f"the method {method!r} has no definition in {source.file}", file=source.meta_file, pointer=place
-                )
-            yield key, method, side
+        with context.attempt():
+            if not is_object(entries):
+                raise GeneratorError("is not an object", file=source.meta_file, pointer=child("", table))
+        for key, method in entries.items() if is_object(entries) else ():
+            with context.attempt():
+                found.append((key, _method_of_meta(source, method, methods, child("", table, key)), side))
+    return found
+
+
+def _method_of_meta(source: Source, method: Any, methods: Collection[str | None], place: str) -> str:
+    if not isinstance(method, str) or not method.strip():
+        raise GeneratorError("is not the name of a method", file=source.meta_file, pointer=place)
+    # The oldest schemas define no methods, though their meta files list some.
+    if methods and method not in methods:
+        raise GeneratorError(
+            f"the method {method!r} has no definition in {source.file}", file=source.meta_file, pointer=place
+        )
+    return method
 
 
 def _and(sides: set[str]) -> str:

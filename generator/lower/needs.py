@@ -4,8 +4,10 @@ The entries are in `schema/overrides.toml`. What connections do with them is dec
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 
-from generator.errors import GeneratorError
+from generator.lower.context import BrokenError, Context
 from generator.model import (
     Definition,
     Enumeration,
@@ -27,31 +29,49 @@ from generator.values import Literal, MapValue, Value
 INITIALIZE = "initialize"
 
 
-def lower_needs(
-    definitions: Iterable[Definition], methods: Iterable[Method], overrides: Overrides, file: str
-) -> tuple[Need, ...]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The lowered definitions."""
+
+    context: Context
+    definitions: Mapping[str, Definition]
+
+    def get(self, name: str) -> Definition | None:
+        """Find a definition; raises `BrokenError` for one that lacks something because of a problem."""
+        found = self.definitions.get(name)
+        is_missing = found is None and name in self.context.schema.names
+        if is_missing or (found is not None and not self.context.is_whole(found)):
+            raise BrokenError(name)
+        return found
+
+
+def lower_needs(context: Context, definitions: Iterable[Definition], methods: Iterable[Method]) -> tuple[Need, ...]:
     """Look up the entries of the overrides.
 
-    For a pinned schema, an entry that does not match is an error; for any other schema it is ignored.
+    For a pinned schema, an entry that does not match is a problem; for any other schema it is ignored. So is one that
+    may not match only because of another problem.
     """
-    known = {d.name: d for d in definitions}
+    overrides = context.overrides
+    known = _Known(context, {d.name: d for d in definitions})
     by_name = {m.name: m for m in methods}
     if INITIALIZE not in by_name:
         return ()
     made: list[Need] = []
     for key in overrides.capabilities:
-        needs, problem, pointer = _needs_of(key, overrides, known, by_name)
-        if not problem:
-            overrides.use_capability(key)
+        if key.partition("#")[0] not in by_name:
+            continue  # reported as stale
+        overrides.use_capability(key)
+        with context.problems.collect(), suppress(BrokenError):
+            needs, problem, pointer = _needs_of(key, overrides, known, by_name)
             made += needs
-        elif overrides.strict and key.partition("#")[0] in by_name:  # an unknown method is reported as stale
-            what = f"there is no {problem}, which the entry capabilities.{key} of {overrides.file} names"
-            raise GeneratorError(what, file=file, pointer=pointer, hint="correct the entry, or remove it")
+            if problem and overrides.strict:
+                what = f"there is no {problem}, which the entry capabilities.{key} of {overrides.file} names"
+                raise context.fail(pointer, what, "correct the entry, or remove it")
     return tuple(sorted(made, key=lambda n: (n.method, n.field or "", n.value or "")))
 
 
 def _needs_of(
-    key: str, overrides: Overrides, known: Mapping[str, Definition], methods: Mapping[str, Method]
+    key: str, overrides: Overrides, known: _Known, methods: Mapping[str, Method]
 ) -> tuple[list[Need], str, str]:
     """Return the needs that an entry describes.
 
@@ -59,9 +79,7 @@ def _needs_of(
     """
     name, _, place = key.partition("#")
     wire, _, value = place.partition("=")
-    method = methods.get(name)
-    if method is None:
-        return [], name, ""
+    method = methods[name]
     params = known.get(method.request or method.notification or "")
     field = _field(params, wire, value, known) if place else ""
     if field is None:
@@ -86,7 +104,7 @@ def _member(owner: Definition | None, wire: str) -> Field | None:
     return next((f for f in fields if f.wire == wire), None)
 
 
-def _fields_on(start: Definition | None, path: str, known: Mapping[str, Definition]) -> Iterable[Field]:
+def _fields_on(start: Definition | None, path: str, known: _Known) -> Iterable[Field]:
     """List the fields along a path of keys from a definition, up to the first key that does not exist."""
     place = start
     for key in path.split("."):
@@ -98,7 +116,7 @@ def _fields_on(start: Definition | None, path: str, known: Mapping[str, Definiti
         place = known.get(kind.name) if isinstance(kind, Named) else None
 
 
-def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
+def _leaf(path: list[Field], known: _Known) -> Value | None:
     """Return the value that advertises the end of a path; None if a class on the path has other required fields."""
     for number, entry in enumerate(path):
         kind = unwrap(entry.kind, known.get, null=True)
@@ -114,11 +132,11 @@ def _leaf(path: list[Field], known: Mapping[str, Definition]) -> Value | None:
     return Literal(True) if unwrap(path[-1].kind, known.get, null=True) == Plain("bool") else MapValue()
 
 
-def _field(params: Definition | None, wire: str, value: str, known: Mapping[str, Definition]) -> str | None:
+def _field(params: Definition | None, wire: str, value: str, known: _Known) -> str | None:
     """Return the name of the params' field that an entry means, or None if the field or its value does not exist."""
     if isinstance(params, Union):
         fits = wire == params.tag_field and value in _tags(params)
-        return field_of(wire, known) if fits else None
+        return field_of(wire, known.definitions) if fits else None
     entry = _member(params, wire)
     if entry is None:
         return None

@@ -14,14 +14,16 @@ def fold_tags(context: Context) -> dict[str, Tag]:
     """Find the payloads that carry a tag, by the names of their definitions."""
     refs = _count_refs(context)
     out: dict[str, Tag] = {}
-    for name in context.schema.names:  # the variants of an inline union are named after it, and leave payloads untagged
+    # The variants of an inline union are named after it, and leave payloads untagged.
+    for name in context.lowered_names():
         node = context.definition(name)
-        if name in context.routing or node.properties or node.allOf:
+        if name not in context.schema.names or node.properties or node.allOf:
             continue
         for branch in branches_of(node)[1]:
             found = _sole_payload(branch) if isinstance(branch, SchemaObject) else None
-            if found is not None and refs[found[0]] == 1 and _can_carry(context, *found):
-                out[found[0]] = found[1]
+            with context.attempt():
+                if found is not None and refs[found[0]] == 1 and _can_carry(context, *found):
+                    out[found[0]] = found[1]
     return out
 
 
@@ -47,5 +49,5 @@ def _count_refs(context: Context) -> dict[str, int]:
     for name, node in raw.items():
         if name not in context.routing:
             for target in definition_refs(node):
-                out[target] += 1
+                out[target] = out.get(target, 0) + 1  # where a reference is dangling, the run stops later
     return out

@@ -21,7 +21,8 @@ def lower_unions(context: Context, folded: dict[str, Tag]) -> list[Definition]:
     """Lower every union, each after the classes of its variants; `folded` are the payloads that carry a tag."""
     made: list[Definition] = []
     for name, node, pointer in context.in_category(Category.UNION):
-        made += _lower(context, name, node, pointer, folded)
+        with context.attempt(at=pointer):
+            made += _lower(context, name, node, pointer, folded)
     return made
 
 
@@ -91,15 +92,16 @@ def _branches(context: Context, name: str, node: SchemaObject, pointer: str) -> 
     keyword, branches = branches_of(node)
     for index, branch in enumerate(branches):
         place = child(pointer, keyword, index)
-        if isinstance(branch, SchemaObject) and is_object_branch(branch):
-            out.extend(branch_alternatives(context, branch, place, name))
-        elif isinstance(branch, SchemaObject) and verbatim and context.is_struct(reference_of(branch)):
-            found = branch_alternatives(context, branch, place, name)
-            out.extend(replace(a, keeps_extra=True, is_verbatim=True) for a in found)
-        else:
-            kind = kind_of(context, branch, place)
-            # In the oldest schemas, a union of responses has null once for each empty response.
-            out.extend([kind] if kind != Plain("None") or kind not in out else [])
+        with context.attempt(at=pointer):
+            if isinstance(branch, SchemaObject) and is_object_branch(branch):
+                out.extend(branch_alternatives(context, branch, place, name))
+            elif isinstance(branch, SchemaObject) and verbatim and context.is_struct(reference_of(branch)):
+                found = branch_alternatives(context, branch, place, name)
+                out.extend(replace(a, keeps_extra=True, is_verbatim=True) for a in found)
+            else:
+                kind = kind_of(context, branch, place)
+                # In the oldest schemas, a union of responses has null once for each empty response.
+                out.extend([kind] if kind != Plain("None") or kind not in out else [])
     return out
 
 
