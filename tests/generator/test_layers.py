@@ -35,6 +35,7 @@ LAYERS = (
     "pin",
     "prove",
     "pipeline",
+    "model_json",
     "diff",
     "cli",
     "__main__",
