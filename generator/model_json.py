@@ -103,10 +103,11 @@ class Writer:
         self._special: dict[tuple[type, str], Callable[[Any], Any]] = {
             (Plain, "name"): PLAIN.__getitem__,
             (Constrained, "constraints"): dict,
+            (Constrained, "enforced"): dict,
             (Field, "default"): self._default,
             (Need, "leaf"): self._default,
             (Union, "variants"): lambda pairs: [{"path": path, "class": name} for path, name in pairs],
-            (ClientTurn, "idle"): lambda both: both and {"notification": self.value(both[0]), "update": both[1]},
+            (ClientTurn, "idle"): lambda both: both and {"notification": self.value(both[0]), "update": list(both[1])},
         }
 
     def value(self, found: Any, owner: str = "") -> Any:
@@ -115,8 +116,9 @@ class Writer:
             return found.value
         if isinstance(found, Enum):
             return found.name.lower().replace("_", "-")
-        if isinstance(found, tuple):
-            return [self.value(item, owner) for item in found]
+        if isinstance(found, tuple | frozenset):
+            ordered: Iterable[Any] = found if isinstance(found, tuple) else sorted(found)
+            return [self.value(item, owner) for item in ordered]
         if is_dataclass(found):
             return self._object(found, owner)
         return found

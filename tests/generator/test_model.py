@@ -112,6 +112,8 @@ def _hold(made: Any, told: Any, place: str, seen: set[str]) -> None:
             _hold(getattr(made, entry.name), told[key], f"{place}.{key}", seen)
     elif isinstance(made, Enum):
         assert told == (made.value if isinstance(made.value, str) else made.name.lower().replace("_", "-")), place
+    elif isinstance(made, frozenset):
+        assert sorted(made) == told, place
     elif isinstance(made, tuple) and is_array(told):
         assert len(made) == len(told), place
         for number, (one, other) in enumerate(zip(made, told, strict=True)):
@@ -166,7 +168,7 @@ def test_a_damaged_document_is_refused() -> None:
         lambda m: m["definitions"][0].update(kind="object"),
         lambda m: m["definitions"][0]["fields"][0].update(presence="sometimes"),
         lambda m: m["definitions"][0].update(more=1),
-        lambda m: m["methods"][0].update(handled_by=["nobody"]),
+        lambda m: m["methods"][0].update(requests_handled_by=["nobody"]),
         lambda m: m.update(version="1"),
     ):
         broken = deepcopy(document)
