@@ -4,6 +4,7 @@ import keyword
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,17 +15,20 @@ from rich.table import Table
 from rich.text import Text
 
 from generator import STARTED
-from generator.diff import FORMATS
+from generator.diff import FORMATS, Report, written_parts
 from generator.diff import diff as compare
 from generator.errors import GeneratorError, Problems
 from generator.explain import explain as explain_type
+from generator.jsonutil import digest
 from generator.manifest import FILE as MANIFEST
 from generator.manifest import Written, update
+from generator.model_json import FORMATS as MODEL_FORMATS
+from generator.model_json import render_model
 from generator.pin import pin as pin_schemas
 from generator.pin import verify
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
 from generator.prove import prove_importable
-from generator.source import ROOT, load_pinned
+from generator.source import ROOT, Source, load_pinned
 from generator.write import compare_or_write
 
 MAX_UNDOCUMENTED = 20
@@ -243,10 +247,7 @@ def explain(
     label: Annotated[str, typer.Option(help="The module to look in.")] = "v1",
 ) -> None:
     """Show where a type comes from, how it is read, and its emitted code."""
-    sources = {s.label: s for s in load_pinned()[0]}
-    if label not in sources:
-        raise GeneratorError(f"there is no module {label!r}", hint=f"one of {', '.join(sources)}")
-    found = explain_type(sources[label], name)
+    found = explain_type(_source_of(load_pinned()[0], label), name)
     console = Console(highlight=False)
     console.print(Text(found.title, style="bold"))
     for key, value in found.details:
@@ -265,6 +266,22 @@ def explain(
 
 
 @app.command()
+def model(
+    fmt: Annotated[str, typer.Option("--format", help=f"One of {', '.join(MODEL_FORMATS)}.")] = "json",
+    label: Annotated[str | None, typer.Option(help="The module to describe; the default is all of them.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write; the default is standard output.")] = None,
+) -> None:
+    """Describe the lowered schemas for other programs: types, unions, leniency, methods and capabilities."""
+    _refuse_folder(out)
+    sources = load_pinned()[0]
+    text = render_model(sources if label is None else [_source_of(sources, label)], fmt)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        compare_or_write(out.parent, {out.name: text}, {}, check=False)
+
+
+@app.command()
 def diff(
     old: Annotated[str, typer.Argument(help="A git revision, a lock file, a folder of schemas, or a schema file.")],
     new: Annotated[str, typer.Argument(help="The same, for the other side.")],
@@ -272,15 +289,38 @@ def diff(
     out: Annotated[Path | None, typer.Option(help="The file to write; the default is standard output.")] = None,
 ) -> None:
     """Show what changed for users between two versions; exit status: 0 no change, 3 patch or minor, 4 major."""
+    _refuse_folder(out)
+    report = compare(old, new, fmt)
+    if out is None:
+        sys.stdout.write(report.text if report.text.endswith("\n") else f"{report.text}\n")
+    else:
+        _write_report(report, out)
+    raise typer.Exit(report.status)
+
+
+def _source_of(sources: Sequence[Source], label: str) -> Source:
+    """Return the source of one module."""
+    found = {s.label: s for s in sources}
+    if label not in found:
+        raise GeneratorError(f"there is no module {label!r}", hint=f"one of {', '.join(found)}")
+    return found[label]
+
+
+def _refuse_folder(out: Path | None) -> None:
     if out is not None and out.is_dir():
         raise GeneratorError("is a folder", file=str(out), hint="name a file in it")
-    report = compare(old, new, fmt)
-    text = report.text if report.text.endswith("\n") else report.text + "\n"
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        compare_or_write(out.parent, {out.name: text}, {}, check=False)
-    raise typer.Exit(report.status)
+
+
+def _write_report(report: Report, out: Path) -> None:
+    """Write a report; the further parts of a former one go, and files that are no such parts are not overwritten."""
+    files = report.files(out.name)
+    former = {name: [digest(data)] for name, data in written_parts(out).items()}
+    foreign = [name for name in files if name not in {out.name, *former} and (out.parent / name).exists()]
+    if foreign:
+        problem = "is in the way of a part of the report" if len(foreign) == 1 else f"and {len(foreign) - 1} others are"
+        raise GeneratorError(problem, file=str(out.parent / foreign[0]), hint="give --out another name")
+    for line in compare_or_write(out.parent, files, former, check=False).kept:
+        print(f"kept: {line[0]} ({line[1]})", file=sys.stderr)
 
 
 def main() -> None:

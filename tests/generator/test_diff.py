@@ -72,6 +72,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert document["changes"][1] == {
         "kind": "null.allowed",
         "label": "schema",
+        "repeats": None,
         "owner": "Text",
         "name": "Text.text",
         "reader": "loosened",
@@ -91,7 +92,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     # The module's docstring documents every key.
     described = sys.modules["generator.diff.render.json_document"].__doc__ or ""
-    for key in (*document, *document["changes"][0]):
+    for key in (*document, *document["head"][0], *document["changes"][0]):
         assert re.search(rf"^ +(\w+, )?{key}\b", described, re.MULTILINE), key
 
 

@@ -37,6 +37,7 @@ LAYERS = (
     "pin",
     "prove",
     "pipeline",
+    "model_json",
     "diff",
     "cli",
     "__main__",

@@ -15,7 +15,7 @@ class Change:
     itself. A pointer is None on the side where the thing does not exist; `before` and `after` are the code that users
     see, empty on that side. `used_in` lists places that refer to the owner or repeat the change, `methods` the methods
     whose messages carry it, `also` the names that are added, removed or renamed along with it. `evidence` says how a
-    rename was recognised.
+    rename was recognised, `words` fill the placeholders of the rule's sentence.
     """
 
     rule: Rule
@@ -31,6 +31,7 @@ class Change:
     methods: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     evidence: str = ""
+    words: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +117,5 @@ def _merged(label: str, group: list[LoggedChange]) -> Change:
         used_in=tuple(o for o in owners if o != owner),
         also=tuple(sorted({n for e in group for n in e.also} - {name})),
         evidence=first.evidence,
+        words=tuple(words.items()),
     )

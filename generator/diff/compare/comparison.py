@@ -1,9 +1,11 @@
 """The result of a comparison: its changes, the version that they require, and the figures that all formats show."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generator.diff.compare.change import Change, Place
+from generator.diff.compare.folding import FoldedChange, fold
 from generator.diff.compare.modules import compare_modules
 from generator.diff.compare.rules import EFFECTS, RULES, VERSIONS, Effect, Version
 from generator.diff.inputs import Input
@@ -44,8 +46,7 @@ class Comparison:
             case Version.NONE:
                 return "no visible change"
             case Version.MAJOR:
-                verb = "breaks" if len(found) == 1 else "break"
-                return f"{count_of(len(found), 'change')} {verb} readers or writers ({where})"
+                return f"{_breaking(found)} ({where})"
             case Version.MINOR:
                 return f"{count_of(len(found), 'visible change')}, none breaking ({where})"
             case Version.PATCH:
@@ -54,6 +55,11 @@ class Comparison:
     def of(self, label: str) -> list[Change]:
         """List the changes of one label."""
         return [c for c in self.changes if c.label == label]
+
+    @property
+    def folded(self) -> list[FoldedChange]:
+        """The changes without the repeats in unstable modules."""
+        return fold(self.changes)
 
     def count(self, side: str, effect: Effect) -> int:
         """Count the changes with an effect on `reader` or `writer`."""
@@ -65,10 +71,21 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def severities(changes: list[Change]) -> list[tuple[Effect, list[Change]]]:
-    """Group changes by severity, the most severe first."""
-    groups = ((effect, [c for c in changes if c.rule.severity is effect]) for effect in EFFECTS)
-    return [(effect, found) for effect, found in groups if found]
+def _breaking(found: list[Change]) -> str:
+    """Say how many changes break something, and how many only make readers stricter."""
+    broken = sum(c.rule.severity is Effect.BREAKING for c in found)
+    stricter = len(found) - broken
+    said = f"{count_of(broken, 'change')} {'breaks' if broken == 1 else 'break'} readers or writers" if broken else ""
+    verb = "makes" if stricter == 1 else "make"
+    if not broken:
+        return f"{count_of(stricter, 'change')} {verb} readers stricter"
+    return f"{said}, {stricter} {verb} readers stricter" if stricter else said
+
+
+def figures(changes: Iterable[Change]) -> str:
+    """Count changes by severity, the most severe first, in words."""
+    counts = Counter(c.rule.severity for c in changes)
+    return ", ".join(f"{counts[effect]} {effect}" for effect in EFFECTS if counts[effect]) or "no change"
 
 
 def compare(old: Input, new: Input) -> Comparison:

@@ -2,7 +2,7 @@
 
 from generator.diff.compare.change import Place
 from generator.diff.compare.fields import compare_fields
-from generator.diff.compare.index import described
+from generator.diff.compare.index import declaring_key, described
 from generator.diff.compare.pair import ModulePair
 from generator.diff.compare.unions import compare_unions
 from generator.emit.text import quoted
@@ -54,7 +54,32 @@ def _objects(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -
     # Where a variant is another class now, its union reports the new class with its bases.
     if pair.name(old.name) == new.name:
         _base(pair, old, new)
+    _guards(pair, old, new)
     compare_fields(pair, new.name, pair.old.fields(old.name), pair.new.fields(new.name))
+
+
+def _guards(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
+    """Compare what is read as the object: null, and objects with keys that a union refuses here."""
+    took, takes = (d.takes_null if isinstance(d, Struct) else False for d in (old, new))
+    if took is not takes:
+        _log(pair, "payload.null_taken" if takes else "payload.null_refused", old, new)
+    for key in (k for k in new.forbids if k not in old.forbids):
+        if not any(key in after and key not in before for before, after in _guards_of_payloads(pair, new)):
+            _log(pair, "key.forbidden", old, new, key=quoted(key))
+    for key in (k for k in old.forbids if k not in new.forbids):
+        if not any(key in before and key not in after for before, after in _guards_of_payloads(pair, new)):
+            _log(pair, "key.permitted", old, new, key=quoted(key))
+
+
+def _guards_of_payloads(pair: ModulePair, made: Struct | CatchAll) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """List the forbidden keys, then and now, of the payloads that a class was flattened from: they report a change."""
+    names = {declaring_key(f.pointer) for f in pair.new.fields(made.name)} - {made.name}
+    both = ((pair.old.by_name.get(name), pair.new.by_name.get(name)) for name in sorted(names))
+    return [
+        (one.forbids, other.forbids)
+        for one, other in both
+        if isinstance(one, Struct | CatchAll) and isinstance(other, Struct | CatchAll)
+    ]
 
 
 def _base(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:

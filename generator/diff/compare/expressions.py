@@ -23,10 +23,8 @@ from generator.model import (
 ANY = Plain("Any")
 TEXT = Plain("str")
 LOWER_IS_LAXER = frozenset({"minimum", "min_items", "min_length"})
-HIGHER_IS_LAXER = frozenset({"maximum"})
+HIGHER_IS_LAXER = frozenset({"maximum", "max_items", "max_length"})
 NO_LIMIT = "none"
-
-Constraints = tuple[tuple[str, str | int | float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +100,8 @@ class TypeComparison:
         """Compare the one option left on each side; neither is an alias, null or a union."""
         match old, new:
             case (Constrained(), _) | (_, Constrained()):
-                inner_old, had = _split_constraints(old)
-                inner_new, has = _split_constraints(new)
-                return [*constraint_differences(had, has), *self.differences(inner_old, inner_new)]
+                inner_old, inner_new = _unlimited(old), _unlimited(new)
+                return [*limit_differences(old, new), *self.differences(inner_old, inner_new)]
             case Integer(), Integer():
                 return _range_differences(old, new)
             case ListOf(item=had, skips=skipped), ListOf(item=has, skips=skips):
@@ -139,29 +136,35 @@ def bounds_of(kind: Integer) -> tuple[int, int]:
     return (low if kind.low is None else kind.low, high if kind.high is None else kind.high)
 
 
-def constraint_differences(had: Constraints, has: Constraints) -> list[TypeDifference]:
-    """Compare two sets of sender constraints, one by one."""
-    before, after = dict(had), dict(has)
+def limit_differences(old: Type, new: Type) -> list[TypeDifference]:
+    """Compare the limits that readers enforce, and those that bind senders only, one by one.
+
+    A limit that moves from the ones to the others changes what readers do, and is reported as such alone.
+    """
+    (promised, enforced), (promises, enforces) = _limits(old), _limits(new)
     found: list[TypeDifference] = []
-    for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key), after.get(key)
-        if old != new:
-            found.append(TypeDifference(_constraint_rule(key, old, new), _limit(key, old), _limit(key, new)))
+    for key in sorted(enforced.keys() | enforces.keys() | promised.keys() | promises.keys()):
+        subject = "limit" if key in enforced or key in enforces else "constraint"
+        before, after = (enforced, enforces) if subject == "limit" else (promised, promises)
+        had, has = before.get(key), after.get(key)
+        if had != has:
+            rule = f"{subject}.{_direction(key, had, has)}"
+            found.append(TypeDifference(rule, _limit(key, had), _limit(key, has)))
     return found
 
 
-def _constraint_rule(key: str, old: str | float | None, new: str | float | None) -> str:
+def _direction(key: str, old: str | float | None, new: str | float | None) -> str:
     if old is None:
-        return "constraint.stricter"
+        return "stricter"
     if new is None:
-        return "constraint.laxer"
+        return "laxer"
     if isinstance(old, str) or isinstance(new, str):
-        return "constraint.changed"
+        return "changed"
     if key in LOWER_IS_LAXER:
-        return "constraint.laxer" if new < old else "constraint.stricter"
+        return "laxer" if new < old else "stricter"
     if key in HIGHER_IS_LAXER:
-        return "constraint.laxer" if new > old else "constraint.stricter"
-    return "constraint.changed"
+        return "laxer" if new > old else "stricter"
+    return "changed"
 
 
 def _limit(key: str, value: str | float | None) -> str:
@@ -176,8 +179,13 @@ def _range_differences(old: Integer, new: Integer) -> list[TypeDifference]:
     return [TypeDifference(rule, f"{low_old} to {high_old}", f"{low_new} to {high_new}")]
 
 
-def _split_constraints(kind: Type) -> tuple[Type, Constraints]:
-    return (kind.inner, kind.constraints) if isinstance(kind, Constrained) else (kind, ())
+def _unlimited(kind: Type) -> Type:
+    return kind.inner if isinstance(kind, Constrained) else kind
+
+
+def _limits(kind: Type) -> tuple[dict[str, str | int | float], dict[str, str | int | float]]:
+    """Return the limits of a type: those for senders, and those that readers enforce."""
+    return (dict(kind.constraints), dict(kind.enforced)) if isinstance(kind, Constrained) else ({}, {})
 
 
 def _options(kind: Type) -> list[Type]:

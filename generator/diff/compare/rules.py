@@ -52,8 +52,11 @@ class Rule:
 
     @property
     def version(self) -> Version:
-        """The release that such a change requires."""
-        if self.severity is Effect.BREAKING:
+        """The release that such a change requires.
+
+        A reader that has become stricter breaks its users, too: messages fail, or lose values, that were read before.
+        """
+        if self.severity is Effect.BREAKING or self.reader is Effect.TIGHTENED:
             return Version.MAJOR
         return Version.MINOR if self.noticed else Version.PATCH
 

@@ -259,5 +259,7 @@ def _fallbacks(unions: UnionPair) -> None:
             unions.log("fallback.removed", pair.removed(*names_in(kind)), old=type_text(kind))
         for kind in left_new:
             unions.log("fallback.added", pair.added(*names_in(kind)), new=type_text(kind))
+    if olds and news and unions.old.tag_decides is not unions.new.tag_decides:
+        unions.log("fallback.excluded" if unions.new.tag_decides else "fallback.tried")
     order = [n for _, n in kept]
     _log_trial_order(unions, [*map(type_text, order)], [*map(type_text, sorted(order, key=news.index))])

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from generator.diff.compare.change import Change
-from generator.diff.compare.comparison import Comparison, severities
+from generator.diff.compare.comparison import Comparison, figures
 from generator.diff.compare.rules import EFFECTS, Effect
-from generator.diff.render.text import places, printable
+from generator.diff.render.head import head
+from generator.diff.render.plain import places, printable
 from generator.templates import environment
 
 FEW = 12
 """Up to this number of changes, all are unfolded at first; of more, only types with breaking ones."""
 LEGEND = {
     Effect.BREAKING: "working code fails, or silently changes its meaning",
-    Effect.TIGHTENED: "a reader rejects or drops values that it accepted before; a writer must observe new constraints",
+    Effect.TIGHTENED: "a reader rejects or drops values that it accepted before, which asks for a major release, too; "
+    "a writer must observe new constraints",
     Effect.LOOSENED: "a reader accepts values that it rejected before; a writer has fewer constraints",
     Effect.COMPATIBLE: "working code is not affected",
 }
@@ -111,6 +113,8 @@ class Page:
     new: str
     version: str
     why: str
+    head: tuple[Fact, ...]
+    """The lines of the head below the advice."""
     number: int
     counts: tuple[Row, ...]
     labels: tuple[LabelView, ...]
@@ -130,6 +134,7 @@ def render_html(comparison: Comparison) -> str:
         new=printable(comparison.new),
         version=comparison.version,
         why=f"{printable(comparison.why)}.",
+        head=tuple(Fact(line.name, line.text) for line in head(comparison)[1:]),
         number=len(comparison.changes),
         counts=tuple(
             Row(side, tuple(Cell(e, comparison.count(side, e)) for e in EFFECTS)) for side in ("reader", "writer")
@@ -152,9 +157,8 @@ def _label(label: str, changes: list[Change], *, is_short: bool) -> LabelView:
     by_owner: dict[str, list[Change]] = {}
     for change in changes:
         by_owner.setdefault(change.owner, []).append(change)
-    figures = ", ".join(f"{len(found)} {effect}" for effect, found in severities(changes)) or "no change"
     types = tuple(_type(owner, found, is_short=is_short) for owner, found in by_owner.items())
-    return LabelView(label, len(changes), figures, types)
+    return LabelView(label, len(changes), figures(changes), types)
 
 
 def _type(owner: str, changes: list[Change], *, is_short: bool) -> TypeView:

@@ -9,9 +9,13 @@ The document is one object. Later versions may add keys; renaming or removing on
     why         the reason, one sentence
     status      the exit status: 0, 3 or 4
     counts      {"reader": {effect: number}, "writer": {effect: number}} with all four effects
+    head        the first lines of every report, a list of objects:
+        name        what the line is about: "advice", "modules", or a group of kinds such as "removed"
+        text        the line
     changes     a list, by label, then by severity, then by name; each an object:
         kind        the rule, such as "field.removed"
         label       the module
+        repeats     the module with the equal change that the reports for people show instead, or null
         owner       the Python name of the definition that declares the changed thing, or "methods"
         name        the Python name of the changed thing
         reader      "breaking", "tightened", "loosened" or "compatible"
@@ -35,12 +39,14 @@ from typing import Any
 from generator.diff.compare.change import Change
 from generator.diff.compare.comparison import Comparison
 from generator.diff.compare.rules import EFFECTS
+from generator.diff.render.head import head
 
 FORMAT = 1
 
 
 def render_json(comparison: Comparison) -> str:
     """Write the whole report."""
+    homes = {id(repeat): f.change.label for f in comparison.folded for repeat in f.repeats}
     document = {
         "format": FORMAT,
         "old": comparison.old,
@@ -50,15 +56,17 @@ def render_json(comparison: Comparison) -> str:
         "why": comparison.why,
         "status": comparison.status,
         "counts": {side: {e: comparison.count(side, e) for e in EFFECTS} for side in ("reader", "writer")},
-        "changes": [_change(c) for c in comparison.changes],
+        "head": [{"name": line.name, "text": line.text} for line in head(comparison)],
+        "changes": [_change(c, homes.get(id(c))) for c in comparison.changes],
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: Change, repeats: str | None) -> dict[str, Any]:
     return {
         "kind": change.rule.kind,
         "label": change.label,
+        "repeats": repeats,
         "owner": change.owner,
         "name": change.name,
         "reader": change.rule.reader,
