@@ -32,10 +32,11 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Constrained:
-    """A type with constraints for senders, which readers do not enforce."""
+    """A type with constraints for senders, which readers do not enforce, and with limits that readers enforce."""
 
     inner: "Type"
     constraints: tuple[tuple[str, str | int | float], ...]
+    enforced: tuple[tuple[str, str | int | float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,10 @@ class Struct:
     side: str | None = None
     untagged_by: str | None = None
     """The tag's key in a union that falls back to this object if the tag is absent."""
+    forbids: tuple[str, ...] = ()
+    """The keys that no value may have which a union reads as this object."""
+    takes_null: bool = False
+    """Whether null stands for an object without keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ class CatchAll:
     known: tuple[str, ...] = ()
     tag: Tag | None = None
     reserved: tuple[str, ...] = ()
+    forbids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,8 @@ class Union:
     fallbacks: tuple[Type, ...] = ()
     method: str | None = None
     side: str | None = None
+    tag_decides: bool = False
+    """Whether fallbacks are tried only where the tag is missing or unknown."""
     variants: tuple[tuple[str, str], ...] = ()
     """Each class with the tags and titles that lead to it, joined by slashes; the class comes second."""
 
@@ -275,14 +283,20 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of the protocol: the sides that handle it, and the types that it carries."""
+    """A method of the protocol: the sides that handle its requests and its notifications, and the types it carries."""
 
     name: str
     key: str
-    handled_by: tuple[str, ...]
+    requests_handled_by: tuple[str, ...]
+    notifications_handled_by: tuple[str, ...]
     request: str | None = None
     response: str | None = None
     notification: str | None = None
+
+    @property
+    def handled_by(self) -> tuple[str, ...]:
+        """The sides that handle the method in any way."""
+        return tuple(sorted({*self.requests_handled_by, *self.notifications_handled_by}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +366,8 @@ class FileService:
 
     read: Coroutine
     write: Coroutine
+    optional: frozenset[str]
+    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +382,8 @@ class TerminalService:
     id_type: str | None
     """The definition of terminal ids; None where they are plain text."""
     exit_status_type: str
+    optional: frozenset[str]
+    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,8 +417,8 @@ class ClientTurn:
     cancel: Coroutine
     close: Coroutine | None
     permissions: PermissionService
-    idle: tuple[Coroutine, str] | None
-    """The notification that ends a turn and the class of its update, where the prompt's response does not end it."""
+    idle: tuple[Coroutine, tuple[str, ...]] | None
+    """The notification that ends a turn and the classes of its update, where the prompt's response does not end it."""
 
 
 @dataclass(frozen=True, slots=True)

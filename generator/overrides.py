@@ -11,8 +11,9 @@ from generator.read import Schema
 from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
-TABLES = ("patch", "default", "unknown_member", "renamed", "capabilities")
-MARKER = "marker"
+TABLES = ("patch", "not_patch", "enforced", "default", "unknown_member", "renamed", "capabilities")
+MARKER, NULL_AS_EMPTY = "marker", "null_as_empty"
+LISTS = ("tag_decides", "verbatim")
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
 
@@ -42,6 +43,14 @@ class Overrides:
     file: str = FILE
     strict: bool = True
     patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    not_patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Properties that the schema marks as patch fields, and the reference does not treat as such."""
+    enforced: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The limits that readers enforce: a definition, or `Definition.property`, with their keywords."""
+    lists: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Lists of unions. `tag_decides`: a known tag excludes the fallbacks. `verbatim`: no value changes."""
+    null_as_empty: bool = False
+    """Whether null stands for an empty object where a payload of a method requires nothing."""
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
     renamed: dict[str, str] = field(default_factory=dict[str, str])
@@ -52,12 +61,37 @@ class Overrides:
     """The stable schema whose entries these are."""
     _used: set[str] = field(default_factory=set[str])
 
-    def is_patch(self, definition: str, key: str) -> bool:
-        """Return whether a property is a patch field: absent, null and a value mean different things."""
-        found = key in self.patch.get(definition, ())
-        if found:
+    def is_patch(self, definition: str, key: str, *, marked: bool = False) -> bool:
+        """Return whether a property is a patch field: absent, null and a value mean different things.
+
+        `marked` is whether the schema says so; an entry that only repeats that counts as unused.
+        """
+        found, excepted = key in self.patch.get(definition, ()), key in self.not_patch.get(definition, ())
+        if found and not marked:
             self._used.add(f"patch.{definition}.{key}")
+        if excepted and marked:
+            self._used.add(f"not_patch.{definition}.{key}")
+        return found or (marked and not excepted)
+
+    def enforces(self, place: str, keyword: str) -> bool:
+        """Return whether readers enforce a limit; `place` is a definition, or `Definition.property`."""
+        found = keyword in self.enforced.get(place, ())
+        if found:
+            self._used.add(f"enforced.{place}.{keyword}")
         return found
+
+    def lists_union(self, key: str, union: str) -> bool:
+        """Return whether a list of unions has one; `key` is one of `LISTS`."""
+        found = union in self.lists.get(key, ())
+        if found:
+            self._used.add(f"{key}.{union}")
+        return found
+
+    def takes_null(self) -> bool:
+        """Return whether null stands for an empty payload that requires nothing."""
+        if self.null_as_empty:
+            self._used.add(NULL_AS_EMPTY)
+        return self.null_as_empty
 
     def default_of(self, enumeration: str) -> str | None:
         """Return the default of a property whose type is the enumeration."""
@@ -79,7 +113,10 @@ class Overrides:
 
     def check_used(self, schema: Schema) -> None:
         """Refuse entries that were never used."""
-        entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
+        sets = {"patch": self.patch, "not_patch": self.not_patch, "enforced": self.enforced}
+        entries = [f"{t}.{d}.{key}" for t, table in sets.items() for d, keys in table.items() for key in keys]
+        entries += [f"{key}.{union}" for key, unions in self.lists.items() for union in unions]
+        entries += [NULL_AS_EMPTY] if self.null_as_empty else []
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
         entries += [f"capabilities.{key}" for key in self.capabilities]
@@ -119,13 +156,20 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
     for key, entries in raw.items():
         if key == MARKER:
             continue
+        if key == NULL_AS_EMPTY and isinstance(entries, bool):
+            out.null_as_empty = entries
+            continue
+        if key in LISTS and is_array(entries) and all(isinstance(e, str) for e in entries):
+            out.lists.setdefault(key, set()).update(entries)
+            continue
         if key not in TABLES or not is_object(entries):
             raise GeneratorError(
                 f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
             )
         for name, value in entries.items():
-            if key == "patch" and is_array(value):
-                out.patch.setdefault(name, set()).update(str(v) for v in value)
+            if key in ("patch", "not_patch", "enforced") and is_array(value):
+                sets = {"patch": out.patch, "not_patch": out.not_patch, "enforced": out.enforced}[key]
+                sets.setdefault(name, set()).update(str(v) for v in value)
             elif key == "default" and isinstance(value, str):
                 out.default[name] = value
             elif key in ("unknown_member", "renamed") and isinstance(value, str):

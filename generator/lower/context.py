@@ -25,6 +25,8 @@ class Context:
     """The definitions that describe whole messages: `messages.py` replaces them, the passes before it skip them."""
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     """The definitions that are not objects or unions, once `lower_values` has run."""
+    upserted: frozenset[str] = frozenset()
+    """The pointers of the objects that update something, once `find_upserts` has run."""
     _nodes: dict[str, SchemaObject] = field(default_factory=dict[str, SchemaObject])
     """Definitions that `hoist_inline` has changed or added."""
     _inline: dict[str, str] = field(default_factory=dict[str, str])
@@ -53,9 +55,9 @@ class Context:
             if category_of(node) in wanted:
                 yield name, node, self.pointer(name)
 
-    def is_struct(self, name: str) -> bool:
-        """Return whether a definition is an object with declared properties only."""
-        return category_of(self.definition(name)) is Category.STRUCT
+    def is_struct(self, name: str | None) -> bool:
+        """Return whether a definition is an object with declared properties only; there may be none."""
+        return name is not None and category_of(self.definition(name)) is Category.STRUCT
 
     def made_as(self, name: str) -> Definition | None:
         """Return what a definition has become, if it is neither an object nor a union."""
