@@ -9,7 +9,7 @@ import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,10 @@ from tests.oracle.reference import Verdict
 from tests.oracle.rules import Candidate, Fact, Judge, Ours, Rule, differences
 from tests.oracle.schema_walk import LABELS, REPO, is_array, is_object
 
-LISTS = ("patch", "not_patch", "enforced")
+LISTS = ("patch", "not_patch", "enforced", "forbids")
 VALUES = ("default", "unknown_member")
+UNIONS = ("tag_decides", "verbatim")
+"""Entries of a label's own table that list unions."""
 ACCEPTED = Path(__file__).parent / "accepted.toml"
 EXAMPLES = 3
 """Verdicts that are kept with each finding."""
@@ -94,7 +96,7 @@ def _entries(table: dict[str, Any]) -> Iterator[Fact]:
             yield from (Fact(kind, name, part) for part in (value if is_array(value) else [value]))
     if table.get("null_as_empty") is True:
         yield Fact("", "null_as_empty", "true")
-    yield from (Fact("", "tag_decides", union) for union in table.get("tag_decides", ()))
+    yield from (Fact("", name, union) for name in UNIONS for union in table.get(name, ()))
 
 
 def reader(package: Any, module: Any) -> Callable[[Verdict], Ours | None]:
@@ -150,7 +152,9 @@ def _explained(label: str, cases: list[tuple[Verdict, list[Candidate]]]) -> list
     for verdict, found in sorted(cases, key=lambda case: len(case[0].json)):
         known = [candidate for candidate in found if candidate in alone]
         certain = known or found[:1]
-        for candidate in found if verdict.ok else certain[:1]:
+        # Two variants exclude each other, each by a fact of its own.
+        several = all(candidate.rule is Rule.FORBIDS for candidate in found)
+        for candidate in found if verdict.ok or several else certain[:1]:
             finding = chosen.setdefault(candidate, Finding(candidate.rule, candidate.subject, candidate.fact, [label]))
             finding.count += 1
             if len(finding.examples) < EXAMPLES:
@@ -189,23 +193,33 @@ def accepted() -> list[dict[str, str]]:
     return entries
 
 
-def compare(package: Path, commit: str, schemas: Path, vectors: Path, overrides: Path) -> Comparison:
-    """Hold the package in a folder against the verdicts in another; `schemas` has what it was generated from."""
-    sys.path.insert(0, str(package))
+def compare_modules(
+    package: Any, modules: Mapping[str, Any], vectors: Path, schemas: Path, overrides: Path
+) -> Comparison:
+    """Hold the modules of a package, by label, against the verdicts in a folder.
+
+    `schemas` and `overrides` are what the modules were made of.
+    """
+    outcomes = [
+        compare_label(
+            Judge(schema_of(label, schemas), facts_of(label, overrides)), reader(package, modules[label]), read(path)
+        )
+        for label, path in files_of(vectors).items()
+        if label in modules
+    ]
+    return merged(vectors.name, outcomes)
+
+
+def compare(folder: Path, vectors: Path, schemas: Path, overrides: Path) -> Comparison:
+    """Hold the package `acp_msgspec` in a folder against the verdicts in another."""
+    sys.path.insert(0, str(folder))
     try:
-        acp = importlib.import_module("acp_msgspec")
-        outcomes = [
-            compare_label(
-                Judge(schema_of(label, schemas), facts_of(label, overrides)),
-                reader(acp, importlib.import_module(f"acp_msgspec.{label}")),
-                read(path),
-            )
-            for label, path in files_of(vectors).items()
-            if (package / "acp_msgspec" / label).is_dir()
-        ]
+        package = importlib.import_module("acp_msgspec")
+        there = [label for label in LABELS if (folder / "acp_msgspec" / label).is_dir()]
+        modules = {label: importlib.import_module(f"acp_msgspec.{label}") for label in there}
     finally:
-        sys.path.remove(str(package))
-    return merged(commit, outcomes)
+        sys.path.remove(str(folder))
+    return compare_modules(package, modules, vectors, schemas, overrides)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -228,7 +242,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("hint: `make vectors` records them; it needs cargo and the network", file=sys.stderr)
         return 2
     overrides = options.overrides or REPO / "schema" / "overrides.toml"
-    outcome = compare(options.package.resolve(), commit, options.schemas, vectors, overrides)
+    outcome = compare(options.package.resolve(), vectors, options.schemas, overrides)
     print(as_json(outcome) if options.format == "json" else as_text(outcome, overrides))
     return 1 if outcome.open else 0
 

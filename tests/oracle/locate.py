@@ -116,7 +116,7 @@ class Locator:
             if node.get("type") == "object" and is_object(node.get("additionalProperties")):
                 yield Place(outer.definition, outer.wire, node["additionalProperties"])
             return
-        fitting = [branch for branch in branches if not is_object(value) or _tags_fit(branch, value)]
+        fitting = [branch for branch in branches if not is_object(value) or tags_fit(branch, value)]
         entries = [entry for branch in fitting or branches for entry in branch.properties if entry.wire == step]
         for entry in entries:
             yield Place(_owner(entry) or outer.definition, step, entry.node)
@@ -202,7 +202,8 @@ def _owner(entry: Property) -> str:
     return entry.owner if entry.pointer.startswith(PREFIX) else ""
 
 
-def _tags_fit(branch: Branch, value: Node) -> bool:
+def tags_fit(branch: Branch, value: Node) -> bool:
+    """Say whether the tags of an object, as far as it has them, are those of a branch."""
     tags = [entry for entry in branch.properties if "const" in entry.node]
     if branch.other_of is not None:
         tag = value.get(branch.other_of)

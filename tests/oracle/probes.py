@@ -7,6 +7,7 @@ the same way; and values with several changes at random places. The same schema 
 
 import json
 from collections.abc import Iterator
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -62,6 +63,7 @@ class Prober:
             yield from ({**base, **more} for more in self._singly(branch))
             yield from (_without(base, wire) for wire in base)
             yield {**base, UNKNOWN: FEW}
+        yield from self._joined(self.branches[key])
         yield from self._mutations(key)
 
     def _base(self, branch: Branch) -> Node:
@@ -75,6 +77,13 @@ class Prober:
         if entry.wire == branch.other_of:
             return [UNKNOWN]
         return [given for given, _ in (self._least if least else self._large).pairs(_name(entry))]
+
+    def _joined(self, branches: list[Branch]) -> Iterator[Node]:
+        """Join the least objects of two branches that no tag tells apart."""
+        tags = [branch.tag and branch.tag.node["const"] for branch in branches]
+        for (one, tag), (other, same) in combinations(zip(branches, tags, strict=True), 2):
+            if tag == same:
+                yield {**self._base(one), **self._base(other)}
 
     def _singly(self, branch: Branch) -> Iterator[Node]:
         """Give each property each value that it may have, or had better not have."""

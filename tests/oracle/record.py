@@ -98,6 +98,15 @@ def crate_of(lock: dict[str, Any]) -> str:
     return str(source["version"]) if source.get("kind") == "crate" else pinned_crate()
 
 
+def _lock(schemas: Path, commit: str | None) -> dict[str, Any]:
+    """Read the lock beside schemas, or make one for a commit that is named."""
+    path = schemas / "lock.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if not (commit or found.get("commit")):
+        raise OracleError(f"{schemas}: there is no lock that names the commit; name it with --commit")
+    return {**found, "commit": commit or found["commit"]}
+
+
 def _index(crate: str, outcomes: Iterable[Recorded]) -> str:
     told = {o.label: {"verdicts": o.verdicts, **({"lacking": o.lacking} if o.lacking else {})} for o in outcomes}
     return json.dumps({"crate": crate, "labels": told}, indent=2) + "\n"
@@ -117,11 +126,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--commit", help="the commit of these schemas; without it the one that their lock names")
     options = parser.parse_args(arguments)
     try:
-        lock_file = options.schemas / "lock.json"
-        lock: dict[str, Any] = json.loads(lock_file.read_text(encoding="utf-8")) if lock_file.is_file() else {}
-        commit = options.commit or lock.get("commit")
-        if not commit:
-            raise OracleError(f"{options.schemas}: there is no lock that names the commit; name it with --commit")
+        lock = _lock(options.schemas, options.commit)
+        commit = lock["commit"]
         crate = options.crate or crate_of(lock)
         outcomes: list[Recorded] = []
         for label in FEATURES:

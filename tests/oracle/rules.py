@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import permutations
 from typing import Any
 
-from tests.oracle.locate import MISSING, Locator, Place, Steps, steps_of, value_at
+from tests.oracle.locate import MISSING, Locator, Place, Steps, steps_of, tags_fit, value_at
 from tests.oracle.reference import Verdict
 from tests.oracle.schema_walk import Schema, core, is_array, is_object
 
@@ -35,6 +36,8 @@ class Rule(StrEnum):
     DEFAULT = "another default is written"
     TAG_DECIDES = "a known tag decides: no other variant is tried for its payload"
     FALLBACK = "another variant is tried for the payload of a known tag"
+    FORBIDS = "a key excludes a variant of a union"
+    VERBATIM = "a union is kept as it is given, unknown keys and nulls included"
     EXTRA_KEYS = "unknown keys are kept"
     NO_EXTRA_KEYS = "unknown keys are dropped"
     ITEMS = "other items of a list are kept"
@@ -97,7 +100,7 @@ class Judge:
         if verdict.ok and ours.ok:
             found = [c for at in differences(theirs, ours.out) for c in self._written(verdict.type, given, *at)]
         elif verdict.ok:
-            found = list(self._only_we_refuse(verdict.type, given, ours))
+            found = list(self._only_we_refuse(verdict.type, given, theirs, ours))
         else:
             found = list(self._only_they_refuse(verdict.type, given, ours))
         return list(dict.fromkeys(found)) or [Candidate(Rule.UNEXPLAINED, verdict.type)]
@@ -105,6 +108,9 @@ class Judge:
     def _written(self, key: str, given: Any, steps: Steps, theirs: Any, ours: Any) -> Iterator[Candidate]:
         """Explain a difference between what both write at a path."""
         asked = value_at(given, steps)
+        if ours is MISSING and (union := self._free_union(key, given, steps)):
+            yield Candidate(Rule.VERBATIM, union, Fact("", "verbatim", union))
+            return
         places = self.locator.at(key, given, steps)
         if not places or places[0].node is None:
             yield Candidate(Rule.EXTRA_KEYS if ours is MISSING else Rule.NO_EXTRA_KEYS, _outer(places, key))
@@ -122,6 +128,16 @@ class Judge:
             yield self._default(place, theirs)
         else:
             yield Candidate(Rule.VALUE, place.name)
+
+    def _free_union(self, key: str, given: Any, steps: Steps) -> str | None:
+        """Name the innermost union around a value that takes anything in one of its variants."""
+        for length in range(len(steps) - 1, -1, -1):
+            for place in self.locator.at(key, given, steps[:length]):
+                for target in self._targets(place):
+                    choices = self.schema.choices(self.schema.defs[target])
+                    if any(not choice.keys() - {"title", "description"} for choice in choices):
+                        return target
+        return None
 
     def _patch(self, place: Place) -> Candidate:
         return Candidate(Rule.PATCH, place.name, self._fact("patch", "not_patch", place))
@@ -148,7 +164,7 @@ class Judge:
                 return key
         return place.target if place.target and self.schema.kind(place.target) == "enum" else ""
 
-    def _only_we_refuse(self, key: str, given: Any, ours: Ours) -> Iterator[Candidate]:
+    def _only_we_refuse(self, key: str, given: Any, theirs: Any, ours: Ours) -> Iterator[Candidate]:
         steps = steps_of(ours.path, given)
         absent = ABSENT_FIELD.search(ours.error)
         if absent is not None:
@@ -166,12 +182,14 @@ class Judge:
         if asked is None:
             yield from self._null(places, key, Rule.NULL_PAYLOAD, Rule.NULL)
         else:
-            yield self._forgiven(places, key, asked)
+            yield self._forgiven(places, key, asked, value_at(theirs, steps))
 
-    def _forgiven(self, places: tuple[Place, ...], key: str, asked: Any) -> Candidate:
+    def _forgiven(self, places: tuple[Place, ...], key: str, asked: Any, theirs: Any) -> Candidate:
         """Explain why the reference takes a value that the package refuses."""
         for place in places:
             if isinstance(asked, str) and (enum := self._enum(place)):
+                if isinstance(theirs, str) and theirs != asked:
+                    return Candidate(Rule.UNKNOWN_MEMBER, enum, Fact("unknown_member", enum, theirs))
                 return Candidate(Rule.LENIENT, enum)
         union = next((p.target for p in places if p.target and self.schema.kind(p.target) == "union"), "")
         return Candidate(Rule.FALLBACK, union) if union else Candidate(Rule.LENIENT, _named(places, key))
@@ -202,6 +220,7 @@ class Judge:
             if visit.value is None and visit.places and not self._takes_null(visit.places):
                 yield from self._null(visit.places, key, Rule.NO_NULL_PAYLOAD, Rule.NO_NULL)
             yield from self._tags(visit.places, visit.value)
+            yield from self._excluded(visit.places, visit.value)
 
     def _takes_null(self, places: tuple[Place, ...]) -> bool:
         return any(place.node is None or self.schema.takes_null(place.node) for place in places)
@@ -216,6 +235,20 @@ class Judge:
             plain = any(b.tag is None and b.other_of is None for b in branches)
             if plain and any(value.get(wire) == tag for wire, tag in tags):
                 yield Candidate(Rule.TAG_DECIDES, target, Fact("", "tag_decides", target))
+
+    def _excluded(self, places: tuple[Place, ...], value: Any) -> Iterator[Candidate]:
+        """Find the keys of two variants in one object, where only their keys tell them apart."""
+        for leaf in self.locator.leaves(places) if is_object(value) else ():
+            branches = [b for b in self.locator.branches(leaf) or () if tags_fit(b, value)]
+            owners = [{entry.owner for entry in branch.properties} for branch in branches]
+            needs: dict[str, set[str]] = {}
+            for entry in (entry for branch in branches for entry in branch.properties if entry.required):
+                needs.setdefault(entry.owner, set()).add(entry.wire)
+            for one, other in permutations(needs, 2):
+                apart = not any({one, other} <= together for together in owners)
+                if apart and needs[one] | needs[other] <= value.keys():
+                    for key in sorted(needs[other] - needs[one]):
+                        yield Candidate(Rule.FORBIDS, f"{one}.{key}", Fact("forbids", one, key))
 
 
 def _named(places: tuple[Place, ...], key: str) -> str:

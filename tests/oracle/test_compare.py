@@ -1,10 +1,10 @@
 """The comparison finds by watching what the overrides say, and names each difference by its rule."""
 
+import importlib
 import json
 import shutil
 import tomllib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,18 +14,19 @@ from generator.pin import pin
 from generator.pipeline import generate_pinned
 from tests.oracle.compare import (
     LISTS,
+    UNIONS,
     Comparison,
     Finding,
     accepted,
     compare_label,
+    compare_modules,
     facts_of,
     main,
     merged,
-    reader,
     tables_of,
 )
 from tests.oracle.locate import MISSING, Locator, steps_of
-from tests.oracle.recorded import files_of, folder_of, read, schema_of
+from tests.oracle.recorded import files_of, folder_of
 from tests.oracle.reference import Verdict
 from tests.oracle.rules import Candidate, Fact, Judge, Ours, Rule, differences
 from tests.oracle.schema_walk import LABELS, Schema
@@ -35,7 +36,7 @@ from tests.support import CASES, imported
 PINS = CASES / "pins"
 FOUND = (*LISTS, "unknown_member")
 """The tables whose entries watching can find; without a default the generator stops, and asks for it."""
-FLAGS = ("tag_decides", "null_as_empty")
+FLAGS = (*UNIONS, "null_as_empty")
 SCHEMA: dict[str, Any] = {
     "$defs": {
         "Kind": {"oneOf": [{"type": "string", "const": "a"}, {"type": "string", "const": "other"}]},
@@ -54,6 +55,9 @@ SCHEMA: dict[str, Any] = {
                 {"allOf": [{"$ref": "#/$defs/Part"}]},
             ]
         },
+        "Kept": {"anyOf": [{"$ref": "#/$defs/Part"}, {"title": "Other"}]},
+        "One": {"type": "object", "properties": {"one": {"type": "string"}}, "required": ["one"]},
+        "Scope": {"anyOf": [{"allOf": [{"$ref": "#/$defs/Text"}]}, {"allOf": [{"$ref": "#/$defs/One"}]}]},
         "Whole": {
             "type": "object",
             "properties": {
@@ -63,6 +67,7 @@ SCHEMA: dict[str, Any] = {
                 "key": {"$ref": "#/$defs/Key"},
                 "either": {"$ref": "#/$defs/Either"},
                 "empty": {"$ref": "#/$defs/Empty"},
+                "kept": {"$ref": "#/$defs/Kept"},
             },
         },
     }
@@ -95,16 +100,6 @@ def package_of(commit: str, overrides: Path, out: Path) -> None:
     update(out, generate_pinned(lambda _: None, root, out).output, check=False)
 
 
-def compared(commit: str, overrides: Path, package: ModuleType) -> Comparison:
-    """Hold a package of a stored commit against the verdicts for that commit."""
-    outcomes: list[Comparison] = []
-    for label, path in files_of(folder_of(commit)).items():
-        module = getattr(__import__(f"{package.__name__}.{label}"), label)
-        judge = Judge(schema_of(label, PINS / commit), facts_of(label, overrides))
-        outcomes.append(compare_label(judge, reader(package, module), read(path)))
-    return merged(commit, outcomes)
-
-
 def own_facts(commit: str, tables: tuple[str, ...]) -> dict[str, set[Fact]]:
     """Read the facts of each label's own table."""
     tree = tomllib.loads((PINS / commit / "overrides.toml").read_text(encoding="utf-8"))
@@ -127,7 +122,8 @@ def test_facts_that_are_taken_away_are_proposed_again(commit: str, tmp_path: Pat
     assert not any(own_facts_of(overrides, tables).values())
     package_of(commit, overrides, tmp_path)
     with imported(tmp_path, "v1", f"stripped_{commit}") as (package, _):
-        outcome = compared(commit, overrides, package)
+        modules = {label: importlib.import_module(f"{package.__name__}.{label}") for label in LABELS}
+        outcome = compare_modules(package, modules, folder_of(commit), PINS / commit, overrides)
     assert outcome.facts == own_facts(commit, tables)
     without = [finding for finding in outcome.open if finding.fact is None]
     assert not without, as_text(outcome, overrides)
@@ -160,9 +156,16 @@ CASES_OF_RULES: list[tuple[str, Any, Any, Ours, Candidate]] = [
     (
         "Whole",
         {"kind": "new"},
-        {"kind": "other"},
+        {"kind": "new"},
         Ours(False, error="Invalid enum value", path="$.kind"),
         Candidate(Rule.LENIENT, "Kind"),
+    ),
+    (
+        "Kind",
+        "new",
+        "other",
+        Ours(False, error="Invalid enum value"),
+        Candidate(Rule.UNKNOWN_MEMBER, "Kind", Fact("unknown_member", "Kind", "other")),
     ),
     (
         "Whole",
@@ -231,6 +234,13 @@ CASES_OF_RULES: list[tuple[str, Any, Any, Ours, Candidate]] = [
         Ours(True, {"either": {"title": "t"}}),
         Candidate(Rule.TAG_DECIDES, "Either", Fact("", "tag_decides", "Either")),
     ),
+    (
+        "Whole",
+        {"kept": {"new": {}}},
+        {"kept": {"new": {}}},
+        Ours(True, {"kept": {}}),
+        Candidate(Rule.VERBATIM, "Kept", Fact("", "verbatim", "Kept")),
+    ),
     ("Part", {"new": 1}, {"new": 1}, Ours(True, {}), Candidate(Rule.EXTRA_KEYS, "Part")),
     ("Part", {"new": 1}, {}, Ours(True, {"new": 1}), Candidate(Rule.NO_EXTRA_KEYS, "Part")),
     ("Whole", {"parts": [{}, 1]}, {"parts": [{}]}, Ours(True, {"parts": []}), Candidate(Rule.ITEMS, "Whole.parts")),
@@ -250,6 +260,12 @@ def test_rule(case: tuple[str, Any, Any, Ours, Candidate]) -> None:
     verdict = Verdict(key, json.dumps(given), ok, json.dumps(theirs) if ok else None)
     (found,) = judge().candidates(verdict, given, theirs if ok else None, ours)
     assert (found, found.fact) == (expected, expected.fact)
+
+
+def test_variants_that_exclude_each_other_take_a_fact_each() -> None:
+    given = {"text": "t", "one": "o"}
+    found = judge().candidates(Verdict("Scope", json.dumps(given), False, None), given, None, Ours(True, given))
+    assert {c.fact for c in found} == {Fact("forbids", "Text", "one"), Fact("forbids", "One", "text")}
 
 
 def test_a_fact_that_is_wrong_is_to_be_removed() -> None:

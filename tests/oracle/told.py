@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.compare import LISTS, VALUES, Comparison, Finding, stable
+from tests.oracle.compare import LISTS, UNIONS, VALUES, Comparison, Finding, stable
 from tests.oracle.rules import Fact, Rule
 
 LONG = 160
@@ -80,9 +80,10 @@ def toml_lines(label: str, facts: set[Fact], overrides: Path) -> list[str]:
     own = {fact.name for fact in new if not fact.table}
     if "null_as_empty" in own:
         lines.append("null_as_empty = true")
-    if "tag_decides" in own:
-        unions = {fact.value for fact in new if fact.name == "tag_decides"} | {*present.get("tag_decides", ())}
-        lines.append(f"tag_decides = {json.dumps(sorted(unions))}")
+    for name in UNIONS:
+        if name in own:
+            unions = {fact.value for fact in new if (fact.table, fact.name) == ("", name)} | {*present.get(name, ())}
+            lines.append(f"{name} = {json.dumps(sorted(unions))}")
     for table in (*LISTS, *VALUES):
         names = sorted({fact.name for fact in new if fact.table == table})
         lines += ["", f"[{label}.{table}]"] * bool(names)
