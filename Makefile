@@ -12,8 +12,8 @@ SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate format check lint types pyright mypy drift unit test endurance minimum pythons versions interop interop-agents wheel bench \
-	bench-tolerance bench-connection soak release-check bump bump-ready history docs clean
+.PHONY: help setup generate format check lint types pyright mypy drift unit test endurance minimum pythons versions interop interop-agents \
+	wheel bench bench-tolerance bench-connection soak release-check bump bump-ready vectors compare history docs clean
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -119,6 +119,12 @@ bump: bump-ready $(STAMP) ## Pin SOURCE=…, show what changes for users, genera
 		case $$? in 0|3|4) ;; *) exit 1;; esac; \
 		$(MAKE) --no-print-directory generate test; \
 	fi
+
+vectors: $(STAMP) ## Record the reference's verdicts on the pinned schemas; needs cargo (CRATE=1.2.3 names its version).
+	@$(PY) -m tests.oracle.record $(if $(CRATE),--crate $(CRATE))
+
+compare: $(STAMP) ## Hold generated/ against the recorded verdicts, and name what would cure each difference.
+	@$(PY) -m tests.oracle.compare
 
 history: $(STAMP) ## Try the past schema files of SCHEMAS="…": checkouts of upstream, folders, files.
 	@test -n "$(SCHEMAS)" || { echo "error: name the schemas: make history SCHEMAS=…" >&2; exit 1; }

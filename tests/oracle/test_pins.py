@@ -3,6 +3,7 @@
 Where verdicts of the reference are recorded for a commit, the package agrees with all of them.
 """
 
+import importlib
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,10 @@ import pytest
 from generator.manifest import update
 from generator.pin import pin
 from generator.pipeline import generate_pinned
-from tests.oracle.verdicts import LABELS, commits, differences_of_paths, disagreements, verdicts
+from tests.oracle.compare import compare_modules
+from tests.oracle.recorded import folder_of
+from tests.oracle.told import as_text
+from tests.oracle.verdicts import LABELS, commits, differences_of_paths, verdicts
 from tests.support import CASES, imported
 
 PINS = sorted(p.name for p in (CASES / "pins").iterdir())
@@ -34,13 +38,13 @@ def test_pin(commit: str, tmp_path: Path) -> None:
     generate_pin(commit, tmp_path)
     with imported(tmp_path, "v1", f"pinned_{commit}") as (package, _):
         assert commit == package.UPSTREAM_COMMIT
-        for label in LABELS:
-            module = getattr(__import__(f"{package.__name__}.{label}"), label)
-            recorded = verdicts(commit, label) if commit in commits() else []
-            wrong = disagreements(package, module, recorded)
-            total = len(recorded)
-            assert not wrong, f"{label}: {len(wrong)} of {total} disagree, the first ones:\n" + "\n".join(wrong[:10])
-            differ = differences_of_paths(package, module, recorded)
+        modules = {label: importlib.import_module(f"{package.__name__}.{label}") for label in LABELS}
+        overrides = CASES / "pins" / commit / "overrides.toml"
+        outcome = compare_modules(package, modules, folder_of(commit), CASES / "pins" / commit, overrides)
+        assert not outcome.open, as_text(outcome, overrides)
+        assert not outcome.skipped
+        for label in LABELS if commit in commits() else ():
+            differ = differences_of_paths(package, modules[label], verdicts(commit, label))
             assert not differ, "\n".join(differ[:10])
 
 
