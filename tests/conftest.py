@@ -5,8 +5,11 @@ What mypy learns about the standard library it keeps beside the cache of `make c
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from tests.examples import examples
@@ -15,3 +18,17 @@ os.environ.setdefault("MYPY_CACHE_DIR", str(Path(__file__).parent.parent / ".myp
 
 settings.register_profile("acp", examples(100))
 settings.load_profile("acp")
+
+
+@pytest.fixture(scope="session")
+def relaying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any]]:
+    """A package and the module of the case `messages`, whose method `relay` has both sides, both kinds and any result.
+
+    Upstream's schemas may have such a method or not.
+    """
+    from tests.support import CASES, generate_case, imported
+
+    folder = tmp_path_factory.mktemp("relaying")
+    generate_case(CASES / "shapes" / "messages" / "schema.json", "case", folder)
+    with imported(folder, "case", "relaying") as found:
+        yield found
