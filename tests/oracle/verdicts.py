@@ -23,7 +23,7 @@ def verdicts(commit: str, label: str) -> list[dict[str, Any]]:
 
 def commits() -> list[str]:
     """List the commits with verdicts, by their first twelve digits."""
-    return sorted(folder.name for folder in FOLDER.iterdir())
+    return sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
 
 
 def disagreements(package: Any, module: Any, recorded: list[dict[str, Any]]) -> list[str]:
