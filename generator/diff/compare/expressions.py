@@ -105,7 +105,11 @@ class TypeComparison:
                 inner_old, had, had_enforced = _split_constraints(old)
                 inner_new, has, has_enforced = _split_constraints(new)
                 limits = constraint_differences(had_enforced, has_enforced, "limit")
-                return [*constraint_differences(had, has), *limits, *self.differences(inner_old, inner_new)]
+                # What readers enforce on one side only is a matter of the limit alone.
+                moved = {key for key, _ in (*had_enforced, *has_enforced)}
+                advised = [tuple(pair for pair in given if pair[0] not in moved) for given in (had, has)]
+                constraints = constraint_differences(*advised)
+                return [*constraints, *limits, *self.differences(inner_old, inner_new)]
             case Integer(), Integer():
                 return _range_differences(old, new)
             case ListOf(item=had, skips=skipped), ListOf(item=has, skips=skips):
