@@ -9,12 +9,14 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum, StrEnum
+from operator import attrgetter
 from typing import Any
 
 from generator.docs import Docs, load_docs
 from generator.errors import GeneratorError
 from generator.model import (
     Alias,
+    Annotation,
     CatchAll,
     Choice,
     ClientTurn,
@@ -65,6 +67,8 @@ KINDS: dict[type, str] = {
 """The key `kind` of each type expression and definition, which tells it from the others."""
 KEYS = {(Field, "kind"): "type", (Alias, "kind"): "type"}
 """Keys of the document that differ from the name of the field."""
+PLACE = ("pointer", "keyword")
+"""What orders annotations: their places, and not the order of the schema file."""
 PLAIN = {"str": "string", "bool": "boolean", "float": "number", "int": "integer", "None": "null", "Any": "any"}
 """The names of plain types in JSON Schema's words."""
 
@@ -106,6 +110,8 @@ class Writer:
             (Constrained, "enforced"): dict,
             (Field, "default"): self._default,
             (Need, "leaf"): self._default,
+            (Annotation, "value"): self._default,
+            (Module, "annotations"): lambda found: self.value(tuple(sorted(found, key=attrgetter(*PLACE)))),
             (Union, "variants"): lambda pairs: [{"path": path, "class": name} for path, name in pairs],
             (ClientTurn, "idle"): lambda both: both and {"notification": self.value(both[0]), "update": list(both[1])},
         }

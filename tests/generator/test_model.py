@@ -109,7 +109,10 @@ def _hold(made: Any, told: Any, place: str, seen: set[str]) -> None:
             key = RENAMED.get((name, entry.name), entry.name)
             assert key in told, f"{place}.{key}"
             seen.add(f"{name}.{entry.name}")
-            _hold(getattr(made, entry.name), told[key], f"{place}.{key}", seen)
+            value = getattr(made, entry.name)
+            if key == "annotations":
+                value = tuple(sorted(value, key=lambda a: (a.pointer, a.keyword)))
+            _hold(value, told[key], f"{place}.{key}", seen)
     elif isinstance(made, Enum):
         assert told == (made.value if isinstance(made.value, str) else made.name.lower().replace("_", "-")), place
     elif isinstance(made, frozenset):
