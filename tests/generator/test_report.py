@@ -29,6 +29,8 @@ from tests.generator.command import generator
 from tests.support import CASES, ROOT
 
 PINNED = ROOT / "schema"
+LARGE = (str(CASES / "pins" / "788fdeda3adf"), str(CASES / "pins" / "c0945895a632"))
+"""Two states of upstream whose report needs several pages."""
 GITHUB = 65_536
 HOSTILE = st.text(alphabet=st.sampled_from("a_`|\\<&*[\n\x1b\u202e雪🙂"), max_size=80)
 FREE = st.one_of(HOSTILE, st.text(max_size=20), HOSTILE.map(lambda text: text * 30))
@@ -307,10 +309,10 @@ def test_a_report_of_very_many_pages_keeps_the_limit() -> None:
     long = "x" * 1900
     changes = [
         Change(RULES["field.removed"], "v1", f"A{n}", f"A{n}.b", "/a", None, long, "", f"A{n} {long}")
-        for n in range(5000)
+        for n in range(8000)
     ]
     pages = markdown_files(_comparison(changes), "r" * 200 + ".md")
-    assert len(pages) > 200
+    assert len(pages) > 300
     assert max(map(len, pages.values())) < GITHUB
     assert "each is linked from the one before" in next(iter(pages.values()))
 
@@ -324,8 +326,7 @@ def test_a_short_report_is_one_page_on_standard_output_too() -> None:
 def test_long_markdown_on_standard_output_says_what_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sides = (str(PINNED / LABELS["v1"][0]), str(PINNED / LABELS["v2"][0]))
-    report = diff(*sides, "markdown")
+    report = diff(*LARGE, "markdown")
     command = shlex.split(report.text.splitlines()[-1])
     assert command[:3] == ["python", "-m", "generator"]
     assert f"the tables of all {len(report.comparison.changes)} changes" in report.text
@@ -342,21 +343,21 @@ def test_long_markdown_on_standard_output_says_what_is_left_out(
 
 @pytest.mark.slow
 def test_parts_of_a_former_report_go_and_other_files_stay(tmp_path: Path) -> None:
-    v1, v2 = (str(PINNED / LABELS[label][0]) for label in ("v1", "v2"))
+    old, new = LARGE
     out = tmp_path / "report.md"
-    parts = sorted(diff(v1, v2, "markdown").files("report.md"))
+    parts = sorted(diff(old, new, "markdown").files("report.md"))
     assert len(parts) > 1
 
-    def written(new: str) -> list[str]:
-        assert generator("diff", v1, new, "--format", "markdown", "--out", out).returncode in (0, 3, 4)
+    def written(other: str) -> list[str]:
+        assert generator("diff", old, other, "--format", "markdown", "--out", out).returncode in (0, 3, 4)
         return sorted(p.name for p in tmp_path.iterdir())
 
-    assert written(v2) == parts == written(v2)
+    assert written(new) == parts == written(new)
     (tmp_path / f"report-{len(parts) + 2}.md").write_text("mine", encoding="utf-8")
-    assert written(v1) == sorted(["report.md", f"report-{len(parts) + 2}.md"])
+    assert written(old) == sorted(["report.md", f"report-{len(parts) + 2}.md"])
     (tmp_path / "report-2.md").write_text("mine", encoding="utf-8")
     before = out.read_bytes()
-    refused = generator("diff", v1, v2, "--format", "markdown", "--out", out)
+    refused = generator("diff", old, new, "--format", "markdown", "--out", out)
     assert refused.returncode == 1
     assert refused.stderr == (
         f"error: {tmp_path / 'report-2.md'}: is in the way of a part of the report (hint: give --out another name)\n"
