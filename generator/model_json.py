@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeGuard
 
 from generator.docs import Docs, load_docs
 from generator.errors import GeneratorError
@@ -122,15 +122,16 @@ class Writer:
             return found.value
         if isinstance(found, Enum):
             return found.name.lower().replace("_", "-")
-        if isinstance(found, tuple | frozenset):
-            ordered: Iterable[Any] = found if isinstance(found, tuple) else sorted(found)
-            return [self.value(item, owner) for item in ordered]
+        if _is_set(found):
+            return sorted(found)
+        if _is_tuple(found):
+            return [self.value(item, owner) for item in found]
         if is_dataclass(found):
             return self._object(found, owner)
         return found
 
     def _object(self, found: Any, owner: str) -> dict[str, Any]:
-        cls = type(found)
+        cls: Any = found.__class__
         inner = found.name if isinstance(found, Definition) else owner
         out: dict[str, Any] = {"kind": KINDS[cls]} if cls in KINDS else {}
         out.update(self._text(found, owner))
@@ -187,6 +188,14 @@ class Writer:
             elif given is not None and not _is_left_out(entry, given):
                 out[entry.wire] = self.json(given)
         return out
+
+
+def _is_set(value: object) -> TypeGuard[frozenset[str]]:
+    return isinstance(value, frozenset)
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    return isinstance(value, tuple)
 
 
 def _is_left_out(entry: Field, given: Value) -> bool:

@@ -1,5 +1,6 @@
 """Reports for people: the head of ten lines, repeats shown once, and Markdown that fits GitHub's limit."""
 
+import importlib
 import json
 import re
 import shlex
@@ -7,8 +8,8 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
-import cmarkgfm
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +82,8 @@ class _Blocks(HTMLParser):
         self.items: list[str] = []
         self.rows: list[list[str]] = []
         self._open = ""
-        self.feed(cmarkgfm.github_flavored_markdown_to_html(text))
+        cmark: Any = importlib.import_module("cmarkgfm")
+        self.feed(str(cmark.github_flavored_markdown_to_html(text)))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -215,10 +217,10 @@ def test_no_change_is_lost_by_folding(few: list[Change], copies: list[tuple[int,
             assert {*one.change.methods, *one.methods_elsewhere} >= set(repeat.methods)
     # An unstable module shows only what no module before it has.
     shown = [f.change for f in folded]
-    for one in shown:
-        if one.label.endswith("_unstable"):
-            before = list(LABELS)[: list(LABELS).index(one.label)]
-            assert not any(other.label in before and _alike(one) == _alike(other) for other in changes)
+    for own in shown:
+        if own.label.endswith("_unstable"):
+            before = list(LABELS)[: list(LABELS).index(own.label)]
+            assert not any(other.label in before and _alike(own) == _alike(other) for other in changes)
 
 
 def _alike(change: Change) -> Change:

@@ -5,6 +5,7 @@ JSON that a writer gives for what a reader understood.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeGuard
 
 BOUNDS = {f"int{n}": (-(2 ** (n - 1)), 2 ** (n - 1) - 1) for n in (8, 16, 32, 64)} | {
@@ -89,7 +90,7 @@ class ModelReader:
                 _require(_is_object(raw))
                 return {key: self._type(kind["item"], value) for key, value in raw.items()}
             case _:
-                return self._first((lambda o=option: self._type(o, raw)) for option in kind["options"])
+                return self._first(partial(self._type, option, raw) for option in kind["options"])
 
     def _items(self, kind: Json, raw: list[Any]) -> Iterable[Any]:
         for item in raw:
@@ -171,11 +172,11 @@ class ModelReader:
             own = [d for d in tagged if d["tag"]["value"] == raw[key]]
             others = [] if own else [self.definitions[k["name"]] for k in found["others"]]
             try:
-                return self._first((lambda d=d: self._guarded(d, raw)) for d in (*own, *others))
+                return self._first(partial(self._guarded, variant, raw) for variant in (*own, *others))
             except Invalid:
                 if own and found["tag_decides"]:
                     raise
-        return self._first((lambda k=k: self._fallback(k, raw)) for k in found["fallbacks"])
+        return self._first(partial(self._fallback, kind, raw) for kind in found["fallbacks"])
 
     def _guarded(self, variant: Json, raw: Json) -> Any:
         _require(not any(key in raw for key in variant.get("forbids", ())))
