@@ -9,12 +9,14 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum, StrEnum
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeGuard
 
 from generator.docs import Docs, load_docs
 from generator.errors import GeneratorError
 from generator.model import (
     Alias,
+    Annotation,
     CatchAll,
     Choice,
     ClientTurn,
@@ -65,6 +67,8 @@ KINDS: dict[type, str] = {
 """The key `kind` of each type expression and definition, which tells it from the others."""
 KEYS = {(Field, "kind"): "type", (Alias, "kind"): "type"}
 """Keys of the document that differ from the name of the field."""
+PLACE = ("pointer", "keyword")
+"""What orders annotations: their places, and not the order of the schema file."""
 PLAIN = {"str": "string", "bool": "boolean", "float": "number", "int": "integer", "None": "null", "Any": "any"}
 """The names of plain types in JSON Schema's words."""
 
@@ -106,6 +110,8 @@ class Writer:
             (Constrained, "enforced"): dict,
             (Field, "default"): self._default,
             (Need, "leaf"): self._default,
+            (Annotation, "value"): self._default,
+            (Module, "annotations"): lambda found: self.value(tuple(sorted(found, key=attrgetter(*PLACE)))),
             (Union, "variants"): lambda pairs: [{"path": path, "class": name} for path, name in pairs],
             (ClientTurn, "idle"): lambda both: both and {"notification": self.value(both[0]), "update": list(both[1])},
         }
@@ -116,15 +122,16 @@ class Writer:
             return found.value
         if isinstance(found, Enum):
             return found.name.lower().replace("_", "-")
-        if isinstance(found, tuple | frozenset):
-            ordered: Iterable[Any] = found if isinstance(found, tuple) else sorted(found)
-            return [self.value(item, owner) for item in ordered]
+        if _is_set(found):
+            return sorted(found)
+        if _is_tuple(found):
+            return [self.value(item, owner) for item in found]
         if is_dataclass(found):
             return self._object(found, owner)
         return found
 
     def _object(self, found: Any, owner: str) -> dict[str, Any]:
-        cls = type(found)
+        cls: Any = found.__class__
         inner = found.name if isinstance(found, Definition) else owner
         out: dict[str, Any] = {"kind": KINDS[cls]} if cls in KINDS else {}
         out.update(self._text(found, owner))
@@ -181,6 +188,14 @@ class Writer:
             elif given is not None and not _is_left_out(entry, given):
                 out[entry.wire] = self.json(given)
         return out
+
+
+def _is_set(value: object) -> TypeGuard[frozenset[str]]:
+    return isinstance(value, frozenset)
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    return isinstance(value, tuple)
 
 
 def _is_left_out(entry: Field, given: Value) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generator.errors import GeneratorError, Problems
+from generator.lower.annotations import annotations_of
 from generator.lower.context import Context
 from generator.lower.definitions import claim_names, lower_objects, lower_values
 from generator.lower.features import lower_features
@@ -79,6 +80,7 @@ def lower_collecting(schema: Schema, overrides: Overrides, problems: Problems) -
         error=messages.error,
         features=features,
         version=version,
+        annotations=annotations_of(schema),
     )
     return Lowered(module, context.is_complete)
 
@@ -92,7 +94,8 @@ def _unsure(context: Context, definitions: Iterable[Definition]) -> frozenset[st
 def _version(schema: Schema, overrides: Overrides) -> int:
     """Return the protocol version: that of upstream's list of methods, else of the overrides that the schema fits."""
     meta = schema.source.meta or {}
-    version = meta.get("version", int(overrides.family.removeprefix("v") or 1))
+    family = overrides.family.removeprefix("v")
+    version = meta.get("version", int(family) if family.isdecimal() else 1)
     if type(version) is not int or version < 0:
         raise GeneratorError("is not a version number", file=schema.source.meta_file, pointer="/version")
     return version

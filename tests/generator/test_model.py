@@ -5,13 +5,13 @@ import importlib
 import json
 import types
 import typing
+from collections.abc import Callable
 from copy import deepcopy
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
 
@@ -26,6 +26,7 @@ from tests.support import CASES, ROOT
 SCHEMA = json.loads((ROOT / "docs/reference/model.schema.json").read_text(encoding="utf-8"))
 DEFS: dict[str, Any] = SCHEMA["$defs"]
 LABELS = ("v1", "v1_unstable", "v2", "v2_unstable")
+JSONSCHEMA: Any = importlib.import_module("jsonschema")
 CLASSES = {
     name: found
     for name, found in vars(model).items()
@@ -46,16 +47,18 @@ def _sources() -> dict[str, Source]:
 @cache
 def _document() -> dict[str, Any]:
     # What a reader of the file gets, and not what Python had before.
-    return json.loads(json.dumps(model_document(_sources().values())))
+    found: dict[str, Any] = json.loads(json.dumps(model_document(_sources().values())))
+    return found
 
 
 def _problems(document: Any) -> list[str]:
-    found = jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)
+    validator: Any = JSONSCHEMA.Draft202012Validator(SCHEMA)
+    found: list[Any] = list(validator.iter_errors(document))
     return [f"{why.json_path}: {why.message[:200]}" for why in found]
 
 
 def test_the_schema_is_strict_and_says_what_everything_is() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    JSONSCHEMA.Draft202012Validator.check_schema(SCHEMA)
     waiting: list[Any] = [SCHEMA]
     seen: set[str] = set()
     while waiting:
@@ -109,37 +112,33 @@ def _hold(made: Any, told: Any, place: str, seen: set[str]) -> None:
             key = RENAMED.get((name, entry.name), entry.name)
             assert key in told, f"{place}.{key}"
             seen.add(f"{name}.{entry.name}")
-            _hold(getattr(made, entry.name), told[key], f"{place}.{key}", seen)
+            value = getattr(made, entry.name)
+            if key == "annotations":
+                value = tuple(sorted(value, key=lambda a: (a.pointer, a.keyword)))
+            _hold(value, told[key], f"{place}.{key}", seen)
     elif isinstance(made, Enum):
         assert told == (made.value if isinstance(made.value, str) else made.name.lower().replace("_", "-")), place
-    elif isinstance(made, frozenset):
-        assert sorted(made) == told, place
-    elif isinstance(made, tuple) and is_array(told):
-        assert len(made) == len(told), place
-        for number, (one, other) in enumerate(zip(made, told, strict=True)):
-            if isinstance(one, tuple):
-                assert list(one) == list(other.values()), place
-            else:
-                _hold(one, other, f"{place}[{number}]", seen)
-    elif isinstance(made, tuple) and is_object(told):
-        # Pairs: an object, or two named parts.
-        if all(isinstance(pair, tuple) for pair in made):
-            assert dict(made) == told, place
-        else:
-            for one, other in zip(made, told.values(), strict=True):
-                _hold(one, other, place, seen)
+    elif type(made) is frozenset:
+        assert told == sorted(map(str, made)), place
+    elif isinstance(made, tuple):
+        _hold_items(made, told, place, seen)
     elif isinstance(made, str | int | float | None):
-        spelled = {
-            "str": "string",
-            "bool": "boolean",
-            "float": "number",
-            "int": "integer",
-            "None": "null",
-            "Any": "any",
-        }
-        assert told in (made, spelled.get(str(made), made)), place
+        assert told in (made, SPELLED.get(str(made), made)), place
     else:
         assert told.keys() == {"json"}, place
+
+
+def _hold_items(made: Any, told: Any, place: str, seen: set[str]) -> None:
+    """Hold a tuple against a list, or against an object: of pairs, or of a few parts with names."""
+    if is_object(told) and all(isinstance(pair, tuple) for pair in made):
+        assert dict(made) == told, place
+        return
+    assert len(made) == len(told), place
+    for number, (one, other) in enumerate(zip(made, told.values() if is_object(told) else told, strict=True)):
+        if isinstance(one, tuple) and is_object(other):
+            assert [*one] == list(other.values()), place
+        else:
+            _hold(one, other, f"{place}[{number}]", seen)
 
 
 @pytest.mark.slow
@@ -161,16 +160,17 @@ def test_the_document_is_complete_and_valid() -> None:
 
 def test_a_damaged_document_is_refused() -> None:
     module = _document()["modules"][0]
-    document = {"format": FORMAT, "modules": [{**module, "definitions": module["definitions"][:3]}]}
+    document: dict[str, Any] = {"format": FORMAT, "modules": [{**module, "definitions": module["definitions"][:3]}]}
     assert _problems(document) == []
-    for damage in (
+    damages: tuple[Callable[[Any], object], ...] = (
         lambda m: m["definitions"][0].pop("fields"),
         lambda m: m["definitions"][0].update(kind="object"),
         lambda m: m["definitions"][0]["fields"][0].update(presence="sometimes"),
         lambda m: m["definitions"][0].update(more=1),
         lambda m: m["methods"][0].update(requests_handled_by=["nobody"]),
         lambda m: m.update(version="1"),
-    ):
+    )
+    for damage in damages:
         broken = deepcopy(document)
         damage(broken["modules"][0])
         assert _problems(broken)
@@ -191,7 +191,7 @@ def test_defaults_are_those_that_the_package_writes(label: str) -> None:
             if entry["default"] is None:
                 continue
             found = has[entry["name"]]
-            value = found.default if found.default is not msgspec.NODEFAULT else found.default_factory()  # type: ignore[operator]
+            value = found.default if found.default is not msgspec.NODEFAULT else found.default_factory()
             compared += 1
             assert msgspec.to_builtins(value) == entry["default"]["json"], f"{definition['name']}.{entry['name']}"
     assert compared > 10

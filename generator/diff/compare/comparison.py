@@ -39,10 +39,11 @@ class Comparison:
     @property
     def why(self) -> str:
         """The reason for the version, in one sentence."""
-        found = [c for c in self.changes if c.rule.version is self.version]
+        version = self.version
+        found = [c for c in self.changes if c.rule.version is version]
         shares = Counter(c.label for c in found)
         where = ", ".join(f"{label}: {shares[label]}" for label in self.labels if shares[label])
-        match self.version:
+        match version:
             case Version.NONE:
                 return "no visible change"
             case Version.MAJOR:

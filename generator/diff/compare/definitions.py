@@ -54,29 +54,33 @@ def _objects(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -
     # Where a variant is another class now, its union reports the new class with its bases.
     if pair.name(old.name) == new.name:
         _base(pair, old, new)
-    _guards(pair, old, new)
+    _reading(pair, old, new)
     compare_fields(pair, new.name, pair.old.fields(old.name), pair.new.fields(new.name))
 
 
-def _guards(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
-    """Compare what is read as the object: null, and objects with keys that a union refuses here."""
-    took, takes = (d.takes_null if isinstance(d, Struct) else False for d in (old, new))
+def _reading(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
+    """Compare what decides whether an object is read at all: the keys that exclude it, and null.
+
+    A payload that was flattened into the class reports its keys itself.
+    """
+    before, after = set(old.forbids), set(new.forbids)
+    of_payloads = [(after_one - one, one - after_one) for one, after_one in _exclusions_of_payloads(pair, new)]
+    for key in sorted(before ^ after):
+        if key in after and not any(key in added for added, _ in of_payloads):
+            _log(pair, "exclusion.added", old, new, new=quoted(key))
+        elif key in before and not any(key in removed for _, removed in of_payloads):
+            _log(pair, "exclusion.removed", old, new, old=quoted(key))
+    took, takes = (isinstance(d, Struct) and d.takes_null for d in (old, new))
     if took is not takes:
-        _log(pair, "payload.null_taken" if takes else "payload.null_refused", old, new)
-    for key in (k for k in new.forbids if k not in old.forbids):
-        if not any(key in after and key not in before for before, after in _guards_of_payloads(pair, new)):
-            _log(pair, "key.forbidden", old, new, key=quoted(key))
-    for key in (k for k in old.forbids if k not in new.forbids):
-        if not any(key in before and key not in after for before, after in _guards_of_payloads(pair, new)):
-            _log(pair, "key.permitted", old, new, key=quoted(key))
+        _log(pair, "empty.taken" if takes else "empty.refused", old, new)
 
 
-def _guards_of_payloads(pair: ModulePair, made: Struct | CatchAll) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """List the forbidden keys, then and now, of the payloads that a class was flattened from: they report a change."""
+def _exclusions_of_payloads(pair: ModulePair, made: Struct | CatchAll) -> list[tuple[set[str], set[str]]]:
+    """List the keys, then and now, that exclude the payloads which a class was flattened from."""
     names = {declaring_key(f.pointer) for f in pair.new.fields(made.name)} - {made.name}
     both = ((pair.old.by_name.get(name), pair.new.by_name.get(name)) for name in sorted(names))
     return [
-        (one.forbids, other.forbids)
+        (set(one.forbids), set(other.forbids))
         for one, other in both
         if isinstance(one, Struct | CatchAll) and isinstance(other, Struct | CatchAll)
     ]

@@ -26,6 +26,8 @@ LOWER_IS_LAXER = frozenset({"minimum", "min_items", "min_length"})
 HIGHER_IS_LAXER = frozenset({"maximum", "max_items", "max_length"})
 NO_LIMIT = "none"
 
+Constraints = tuple[tuple[str, str | int | float], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class TypeDifference:
@@ -100,8 +102,14 @@ class TypeComparison:
         """Compare the one option left on each side; neither is an alias, null or a union."""
         match old, new:
             case (Constrained(), _) | (_, Constrained()):
-                inner_old, inner_new = _unlimited(old), _unlimited(new)
-                return [*limit_differences(old, new), *self.differences(inner_old, inner_new)]
+                inner_old, had, had_enforced = _split_constraints(old)
+                inner_new, has, has_enforced = _split_constraints(new)
+                limits = constraint_differences(had_enforced, has_enforced, "limit")
+                # What readers enforce on one side only is a matter of the limit alone.
+                moved = {key for key, _ in (*had_enforced, *has_enforced)}
+                had, has = (tuple(pair for pair in given if pair[0] not in moved) for given in (had, has))
+                constraints = constraint_differences(had, has)
+                return [*constraints, *limits, *self.differences(inner_old, inner_new)]
             case Integer(), Integer():
                 return _range_differences(old, new)
             case ListOf(item=had, skips=skipped), ListOf(item=has, skips=skips):
@@ -136,24 +144,20 @@ def bounds_of(kind: Integer) -> tuple[int, int]:
     return (low if kind.low is None else kind.low, high if kind.high is None else kind.high)
 
 
-def limit_differences(old: Type, new: Type) -> list[TypeDifference]:
-    """Compare the limits that readers enforce, and those that bind senders only, one by one.
-
-    A limit that moves from the ones to the others changes what readers do, and is reported as such alone.
-    """
-    (promised, enforced), (promises, enforces) = _limits(old), _limits(new)
+def constraint_differences(had: Constraints, has: Constraints, group: str = "constraint") -> list[TypeDifference]:
+    """Compare two sets of sender constraints, or of limits, one by one; `group` is that of the rules."""
+    before, after = dict(had), dict(has)
     found: list[TypeDifference] = []
-    for key in sorted(enforced.keys() | enforces.keys() | promised.keys() | promises.keys()):
-        subject = "limit" if key in enforced or key in enforces else "constraint"
-        before, after = (enforced, enforces) if subject == "limit" else (promised, promises)
-        had, has = before.get(key), after.get(key)
-        if had != has:
-            rule = f"{subject}.{_direction(key, had, has)}"
-            found.append(TypeDifference(rule, _limit(key, had), _limit(key, has)))
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key), after.get(key)
+        if old != new:
+            found.append(
+                TypeDifference(f"{group}.{_constraint_rule(key, old, new)}", _limit(key, old), _limit(key, new))
+            )
     return found
 
 
-def _direction(key: str, old: str | float | None, new: str | float | None) -> str:
+def _constraint_rule(key: str, old: str | float | None, new: str | float | None) -> str:
     if old is None:
         return "stricter"
     if new is None:
@@ -179,13 +183,8 @@ def _range_differences(old: Integer, new: Integer) -> list[TypeDifference]:
     return [TypeDifference(rule, f"{low_old} to {high_old}", f"{low_new} to {high_new}")]
 
 
-def _unlimited(kind: Type) -> Type:
-    return kind.inner if isinstance(kind, Constrained) else kind
-
-
-def _limits(kind: Type) -> tuple[dict[str, str | int | float], dict[str, str | int | float]]:
-    """Return the limits of a type: those for senders, and those that readers enforce."""
-    return (dict(kind.constraints), dict(kind.enforced)) if isinstance(kind, Constrained) else ({}, {})
+def _split_constraints(kind: Type) -> tuple[Type, Constraints, Constraints]:
+    return (kind.inner, kind.constraints, kind.enforced) if isinstance(kind, Constrained) else (kind, (), ())
 
 
 def _options(kind: Type) -> list[Type]:

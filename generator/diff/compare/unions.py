@@ -54,6 +54,8 @@ def compare_unions(pair: ModulePair, old: Union, new: Union) -> None:
     _order(unions, matched)
     _others(unions)
     _fallbacks(unions)
+    if old.tag_decides is not new.tag_decides and old.tagged and new.tagged:
+        unions.log("fallback.excluded" if new.tag_decides else "fallback.tried")
 
 
 def _order(unions: UnionPair, matched: list[tuple[str, str]]) -> None:
@@ -259,7 +261,5 @@ def _fallbacks(unions: UnionPair) -> None:
             unions.log("fallback.removed", pair.removed(*names_in(kind)), old=type_text(kind))
         for kind in left_new:
             unions.log("fallback.added", pair.added(*names_in(kind)), new=type_text(kind))
-    if olds and news and unions.old.tag_decides is not unions.new.tag_decides:
-        unions.log("fallback.excluded" if unions.new.tag_decides else "fallback.tried")
     order = [n for _, n in kept]
     _log_trial_order(unions, [*map(type_text, order)], [*map(type_text, sorted(order, key=news.index))])

@@ -22,8 +22,10 @@ NAVIGATION = 8_000
 """The room for the title and the links of every other page."""
 TITLE = 200
 """How many characters of each compared name the title shows."""
-CELL = 2_000
-"""How many characters of a text a cell shows; only hostile names are longer."""
+CELL = 1_500
+"""How many characters of a sentence or of code a cell shows; only hostile names are longer."""
+LISTED = 400
+"""How many characters the names take that follow a sentence."""
 COLUMNS = ("| reader | writer | change | before | after |", "|---|---|---|---|---|")
 PART = "<!-- A further part of a report; `python -m generator diff` wrote it and may replace it. -->"
 """The first line of every page but the first."""
@@ -32,9 +34,9 @@ SPECIAL = re.compile(r"[\\`*\[\]<>|~&@#$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|:(?
 PLAIN_IN_URLS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
-def prose(text: str) -> str:
-    """Escape text so that Markdown shows it as it is."""
-    return SPECIAL.sub(r"\\\g<0>", cut(printable(text), CELL))
+def prose(text: str, width: int = CELL) -> str:
+    """Escape text so that Markdown shows it as it is; what is longer than `width` is cut."""
+    return SPECIAL.sub(r"\\\g<0>", cut(printable(text), width))
 
 
 def code(text: str) -> str:
@@ -127,19 +129,20 @@ def _link(text: str, name: str) -> str:
 def _section(comparison: Comparison, label: str, folded: list[FoldedChange]) -> Section:
     said = f"{figures(comparison.of(label))}{repeated(label, folded)}."
     rows = tuple(_row(f) for f in folded if f.change.label == label)
-    return Section(prose(label), (prose(f"{said[:1].upper()}{said[1:]}"),), COLUMNS, rows)
+    return Section(prose(label), (prose(f"{said[:1].upper()}{said[1:]}", LISTED),), COLUMNS, rows)
 
 
 def _row(shown: FoldedChange) -> str:
     change = shown.change
     rule = change.rule
-    said = change.sentence
-    if change.used_in:
-        said += f" Used in {shortened(change.used_in)}."
-    if change.also:
-        said += f" Along with it: {shortened(change.also)}."
+    said = [prose(change.sentence)]
     if shown.repeats:
-        said += f" The same in {', '.join(shown.labels[1:])}"
-        said += f", there used in {shortened(shown.uses_elsewhere)}, too." if shown.uses_elsewhere else "."
-    cells = [rule.reader, rule.writer, prose(said), *map(code, excerpts(change.before, change.after))]
+        said.append(f"The same in {', '.join(map(prose, shown.labels[1:]))}")
+        elsewhere = prose(shortened(shown.uses_elsewhere), LISTED)
+        said[-1] += f", there used in {elsewhere}, too." if elsewhere else "."
+    if change.used_in:
+        said.append(f"Used in {prose(shortened(change.used_in), LISTED)}.")
+    if change.also:
+        said.append(f"Along with it: {prose(shortened(change.also), LISTED)}.")
+    cells = [rule.reader, rule.writer, " ".join(said), *map(code, excerpts(change.before, change.after))]
     return f"| {' | '.join(cells)} |"

@@ -17,6 +17,8 @@ LISTED = 6
 
 def printable(text: str) -> str:
     """Escape characters that could move the cursor or hide text."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
