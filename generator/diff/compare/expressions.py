@@ -107,8 +107,8 @@ class TypeComparison:
                 limits = constraint_differences(had_enforced, has_enforced, "limit")
                 # What readers enforce on one side only is a matter of the limit alone.
                 moved = {key for key, _ in (*had_enforced, *has_enforced)}
-                advised = [tuple(pair for pair in given if pair[0] not in moved) for given in (had, has)]
-                constraints = constraint_differences(*advised)
+                had, has = (tuple(pair for pair in given if pair[0] not in moved) for given in (had, has))
+                constraints = constraint_differences(had, has)
                 return [*constraints, *limits, *self.differences(inner_old, inner_new)]
             case Integer(), Integer():
                 return _range_differences(old, new)
