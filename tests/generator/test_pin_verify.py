@@ -3,10 +3,13 @@
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from generator import cli
 from generator.errors import GeneratorError
 from generator.pin import pin, verify
 from generator.source import UPSTREAM
@@ -129,6 +132,28 @@ def test_an_address(tmp_path: Path) -> None:
         assert verify(tmp_path).differences == ()
     with pytest.raises(GeneratorError, match="cannot be fetched"):
         verify(tmp_path)
+
+
+def test_what_the_command_prints(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "pin_schemas", partial(pin, root=tmp_path / "project"))
+    run = CliRunner().invoke(cli.app, ["pin", str(small), "--commit", COMMIT])
+    assert run.stdout.splitlines() == [
+        "new: schema/lock.json",
+        "new: schema/v1/schema.json",
+        "new: schema/v1/schema.unstable.json",
+        f"pinned: {COMMIT} (unreleased)",
+        "from: a local folder",
+        "unverified: --commit named it, and the folder is not of a repository that has it",
+        "undated: the source does not know its day (hint: --date YYYY-MM-DD)",
+    ]
+    checkout, commit = checkout_of(small, tmp_path)
+    run = CliRunner().invoke(cli.app, ["pin", str(checkout)])
+    assert run.stdout.splitlines() == [
+        "changed: schema/lock.json",
+        f"pinned: {commit} (unreleased)",
+        f"from: checkout {UPSTREAM}",
+        "verified: a branch or tag of upstream has the commit",
+    ]
 
 
 def test_the_command(tmp_path: Path) -> None:
