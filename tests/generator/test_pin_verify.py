@@ -15,7 +15,7 @@ from generator.pin import pin, verify
 from generator.source import UPSTREAM
 from tests.generator.command import generator
 from tests.generator.test_fetch import serving
-from tests.generator.upstream import COMMIT, ONLY, as_json, checkout_of, run_git
+from tests.generator.upstream import COMMIT, ONLY, as_json, checkout_of, manifest, run_git
 from tests.support import tree
 
 
@@ -132,6 +132,24 @@ def test_an_address(tmp_path: Path) -> None:
         assert verify(tmp_path).differences == ()
     with pytest.raises(GeneratorError, match="cannot be fetched"):
         verify(tmp_path)
+
+
+def test_another_order_of_keys_is_a_difference_in_the_same_source_alone(small: Path, tmp_path: Path) -> None:
+    root, other = tmp_path / "project", tmp_path / "other"
+    pin(str(small), COMMIT, None, root)
+    (other / "v1").mkdir(parents=True)
+    shutil.copy(small / "v1" / "schema.unstable.json", other / "v1")
+    raw = {"$defs": {"Only": {"type": "string", "description": "Some prose."}}, "title": "T"}
+    (small / "v1" / "schema.json").write_bytes(as_json(raw))
+    pin(str(small), COMMIT, None, root)
+    turned = as_json(dict(reversed(raw.items())))
+    (small / "v1" / "schema.json").write_bytes(turned)
+    line = "v1/schema.json: the structure is the same, the order of its keys differs"
+    assert verify(root, str(small)).differences == (line,)
+    (other / "v1" / "schema.json").write_bytes(turned)
+    (other / "package.json").write_bytes(manifest())
+    found = verify(root, str(other))
+    assert (found.differences, found.notes[0]) == ((), line)
 
 
 def test_what_the_command_prints(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
