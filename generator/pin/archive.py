@@ -19,21 +19,25 @@ MANIFEST = "package.json"
 
 def open_archive(path: Path, commit: str | None) -> Origin:
     """Open a tarball that lies in a file."""
-    size = path.stat().st_size
-    if size > PACKED_LIMIT:
-        raise GeneratorError(f"is larger than {PACKED_LIMIT} bytes", file=str(path), hint="is this a package?")
-    data = read_bytes(path, str(path))
-    inside, files = members(data, str(path))
-    name, version = package_of(files.get(MANIFEST), f"{path}/{inside}{MANIFEST}")
+    data, shown = read_archive(path, str(path)), str(path)
+    inside, files = members(data, shown)
+    name, version = package_of(files.get(MANIFEST), f"{shown}/{inside}{MANIFEST}")
     return Origin(
         read=files.get,
-        shown=str(path),
+        shown=shown,
         provenance=Provenance(Kind.ARCHIVE, name or path.name, version, archive_sha256=digest(data)),
         commit=commit,
         unverified="--commit named it, and an archive does not say which it has",
         inside=inside,
         is_package=MANIFEST in files,
     )
+
+
+def read_archive(path: Path, shown: str) -> bytes:
+    """Read a file unless it is larger than any archive of schemas."""
+    if path.stat().st_size > PACKED_LIMIT:
+        raise GeneratorError(f"is larger than {PACKED_LIMIT} bytes", file=shown, hint="is this a package?")
+    return read_bytes(path, shown)
 
 
 def package_of(manifest: bytes | None, shown: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 from generator import npm
 from generator.errors import GeneratorError
 from generator.jsonutil import is_object
-from generator.pin.archive import MANIFEST, open_archive, package_of, repository_of
+from generator.pin.archive import MANIFEST, open_archive, package_of, read_archive, repository_of
 from generator.pin.checkout import is_upstream
 from generator.pin.dates import day_of
 from generator.pin.origin import Origin
@@ -38,7 +38,7 @@ def open_package(source: str, commit: str | None) -> Origin:
     dist = told.get("dist")
     integrity = _integrity(dist if is_object(dist) else {}, shown)
     with npm.tarball(package, version) as path:
-        _check_digest(path.read_bytes(), integrity, shown)
+        _check_digest(read_archive(path, shown), integrity, shown)
         try:
             opened = open_archive(path, commit)
         except GeneratorError as why:

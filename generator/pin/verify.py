@@ -143,7 +143,9 @@ def _file(entry: LockEntry, pinned: Pinned, root: Path, same: bool) -> tuple[str
         if stored is None or digest(stored) != entry.sha256:
             return f"the source gives the sha256 {file.entry.sha256}, the lock has {entry.sha256}", False
         place = _first_difference(parse_object(stored, shown), _structure(pinned, entry.path))
-        return "differs in the order of keys" if place is None else f"differs in structure, first at #{place}", False
+        if place is None:
+            return "the structure is the same, the order of its keys differs", not same
+        return f"differs in structure, first at #{place}", False
     if file.entry.upstream_sha256 != entry.upstream_sha256:
         told = f"the original has the sha256 {file.entry.upstream_sha256}, the lock has {entry.upstream_sha256}"
         return f"the structure is the same, its texts differ: {told}", not same

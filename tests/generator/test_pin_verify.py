@@ -3,16 +3,19 @@
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from generator import cli
 from generator.errors import GeneratorError
 from generator.pin import pin, verify
 from generator.source import UPSTREAM
 from tests.generator.command import generator
 from tests.generator.test_fetch import serving
-from tests.generator.upstream import COMMIT, ONLY, as_json, checkout_of, run_git
+from tests.generator.upstream import COMMIT, ONLY, as_json, checkout_of, manifest, run_git
 from tests.support import tree
 
 
@@ -129,6 +132,46 @@ def test_an_address(tmp_path: Path) -> None:
         assert verify(tmp_path).differences == ()
     with pytest.raises(GeneratorError, match="cannot be fetched"):
         verify(tmp_path)
+
+
+def test_another_order_of_keys_is_a_difference_in_the_same_source_alone(small: Path, tmp_path: Path) -> None:
+    root, other = tmp_path / "project", tmp_path / "other"
+    pin(str(small), COMMIT, None, root)
+    (other / "v1").mkdir(parents=True)
+    shutil.copy(small / "v1" / "schema.unstable.json", other / "v1")
+    raw = {"$defs": {"Only": {"type": "string", "description": "Some prose."}}, "title": "T"}
+    (small / "v1" / "schema.json").write_bytes(as_json(raw))
+    pin(str(small), COMMIT, None, root)
+    turned = as_json(dict(reversed(raw.items())))
+    (small / "v1" / "schema.json").write_bytes(turned)
+    line = "v1/schema.json: the structure is the same, the order of its keys differs"
+    assert verify(root, str(small)).differences == (line,)
+    (other / "v1" / "schema.json").write_bytes(turned)
+    (other / "package.json").write_bytes(manifest())
+    found = verify(root, str(other))
+    assert (found.differences, found.notes[0]) == ((), line)
+
+
+def test_what_the_command_prints(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "pin_schemas", partial(pin, root=tmp_path / "project"))
+    run = CliRunner().invoke(cli.app, ["pin", str(small), "--commit", COMMIT])
+    assert run.stdout.splitlines() == [
+        "new: schema/lock.json",
+        "new: schema/v1/schema.json",
+        "new: schema/v1/schema.unstable.json",
+        f"pinned: {COMMIT} (unreleased)",
+        "from: a local folder",
+        "unverified: --commit named it, and the folder is not of a repository that has it",
+        "undated: the source does not know its day (hint: --date YYYY-MM-DD)",
+    ]
+    checkout, commit = checkout_of(small, tmp_path)
+    run = CliRunner().invoke(cli.app, ["pin", str(checkout)])
+    assert run.stdout.splitlines() == [
+        "changed: schema/lock.json",
+        f"pinned: {commit} (unreleased)",
+        f"from: checkout {UPSTREAM}",
+        "verified: a branch or tag of upstream has the commit",
+    ]
 
 
 def test_the_command(tmp_path: Path) -> None:
