@@ -341,17 +341,17 @@ def test_both_forms_tell_the_same(tmp_path: Path) -> None:
     assert "1/2 agree with the reference at 0123456789ab" in text
 
 
-@pytest.mark.parametrize(
-    ("theirs", "ours", "found"),
-    [
-        ({"a": 1}, {"a": 1.0}, []),
-        ({"a": True}, {"a": 1}, [(("a",), True, 1)]),
-        ({"a": [1, {"b": None}]}, {"a": [1, {}]}, [(("a", 1, "b"), None, MISSING)]),
-        ({"a": [1]}, {"a": []}, [(("a",), [1], [])]),
-        ({}, {"a": {}}, [(("a",), MISSING, {})]),
-        (2**63, float(2**63), []),
-    ],
-)
+DIFFERENT: list[tuple[Any, Any, list[Any]]] = [
+    ({"a": 1}, {"a": 1.0}, []),
+    ({"a": True}, {"a": 1}, [(("a",), True, 1)]),
+    ({"a": [1, {"b": None}]}, {"a": [1, {}]}, [(("a", 1, "b"), None, MISSING)]),
+    ({"a": [1]}, {"a": []}, [(("a",), [1], [])]),
+    ({}, {"a": {}}, [(("a",), MISSING, {})]),
+    (2**63, float(2**63), []),
+]
+
+
+@pytest.mark.parametrize(("theirs", "ours", "found"), DIFFERENT)
 def test_differences(theirs: Any, ours: Any, found: list[Any]) -> None:
     assert list(differences(theirs, ours)) == found
 
