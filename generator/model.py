@@ -437,6 +437,18 @@ class Features:
 
 
 @dataclass(frozen=True, slots=True)
+class Annotation:
+    """A keyword that only describes the part of the schema at `pointer`.
+
+    A definition, a field and a member bear the pointer of the part that they stand for.
+    """
+
+    pointer: str
+    keyword: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
     """Everything that one schema file becomes."""
 
@@ -455,3 +467,9 @@ class Module:
     """None for a schema without messages, as early drafts were."""
     version: int = 1
     """The version of the protocol that `initialize` negotiates."""
+    annotations: tuple[Annotation, ...] = ()
+    """What the schema says in keywords that only describe."""
+
+    def annotations_at(self, pointer: str) -> tuple[Annotation, ...]:
+        """List the annotations of one part of the schema."""
+        return tuple(a for a in self.annotations if a.pointer == pointer)

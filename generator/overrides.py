@@ -1,6 +1,7 @@
 """Overrides: rules of the reference that the schema does not express, kept as data; stale entries are errors."""
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from generator.read import Schema
 from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
-TABLES = ("patch", "not_patch", "enforced", "default", "unknown_member", "renamed", "capabilities")
+TABLES = ("patch", "not_patch", "enforced", "forbids", "default", "unknown_member", "renamed", "capabilities")
+SETS = ("patch", "not_patch", "enforced", "forbids")
+"""The tables whose entries are sets of keys."""
 MARKER, NULL_AS_EMPTY = "marker", "null_as_empty"
 LISTS = ("tag_decides", "verbatim")
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
@@ -47,6 +50,8 @@ class Overrides:
     """Properties that the schema marks as patch fields, and the reference does not treat as such."""
     enforced: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The limits that readers enforce: a definition, or `Definition.property`, with their keywords."""
+    forbids: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The keys that exclude a definition where a union has it as a variant."""
     lists: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Lists of unions. `tag_decides`: a known tag excludes the fallbacks. `verbatim`: no value changes."""
     null_as_empty: bool = False
@@ -60,6 +65,11 @@ class Overrides:
     family: str = "v1"
     """The stable schema whose entries these are."""
     _used: set[str] = field(default_factory=set[str])
+
+    def set_of(self, table: str) -> dict[str, set[str]]:
+        """Return one of the tables `SETS`."""
+        found: dict[str, set[str]] = getattr(self, table)
+        return found
 
     def is_patch(self, definition: str, key: str, *, marked: bool = False) -> bool:
         """Return whether a property is a patch field: absent, null and a value mean different things.
@@ -78,6 +88,12 @@ class Overrides:
         found = keyword in self.enforced.get(place, ())
         if found:
             self._used.add(f"enforced.{place}.{keyword}")
+        return found
+
+    def forbidden(self, definition: str, marked: Collection[str]) -> tuple[str, ...]:
+        """Return the keys that exclude a definition from a union, besides those that the schema marks."""
+        found = tuple(sorted(self.forbids.get(definition, set[str]()) - set(marked)))
+        self._used.update(f"forbids.{definition}.{key}" for key in found)
         return found
 
     def lists_union(self, key: str, union: str) -> bool:
@@ -113,8 +129,7 @@ class Overrides:
 
     def check_used(self, schema: Schema) -> None:
         """Refuse entries that were never used."""
-        sets = {"patch": self.patch, "not_patch": self.not_patch, "enforced": self.enforced}
-        entries = [f"{t}.{d}.{key}" for t, table in sets.items() for d, keys in table.items() for key in keys]
+        entries = [f"{t}.{d}.{key}" for t in SETS for d, keys in self.set_of(t).items() for key in keys]
         entries += [f"{key}.{union}" for key, unions in self.lists.items() for union in unions]
         entries += [NULL_AS_EMPTY] if self.null_as_empty else []
         entries += [f"default.{e}" for e in self.default]
@@ -167,9 +182,8 @@ def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
                 f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
             )
         for name, value in entries.items():
-            if key in ("patch", "not_patch", "enforced") and is_array(value):
-                sets = {"patch": out.patch, "not_patch": out.not_patch, "enforced": out.enforced}[key]
-                sets.setdefault(name, set()).update(str(v) for v in value)
+            if key in SETS and is_array(value):
+                out.set_of(key).setdefault(name, set()).update(str(v) for v in value)
             elif key == "default" and isinstance(value, str):
                 out.default[name] = value
             elif key in ("unknown_member", "renamed") and isinstance(value, str):

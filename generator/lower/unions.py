@@ -86,14 +86,13 @@ def _branches(context: Context, name: str, node: SchemaObject, pointer: str) -> 
     if has_shared_part(node):
         return [*expand(context, node, pointer, name)]
     check_tags(context, node, pointer)
-    verbatim = context.overrides.lists_union("verbatim", name)
     out: list[Alternative | Type] = []
     keyword, branches = branches_of(node)
     for index, branch in enumerate(branches):
         place = child(pointer, keyword, index)
         if isinstance(branch, SchemaObject) and is_object_branch(branch):
             out.extend(branch_alternatives(context, branch, place, name))
-        elif isinstance(branch, SchemaObject) and verbatim and context.is_struct(reference_of(branch)):
+        elif isinstance(branch, SchemaObject) and _is_verbatim(context, name, branch):
             found = branch_alternatives(context, branch, place, name)
             out.extend(replace(a, keeps_extra=True, is_verbatim=True) for a in found)
         else:
@@ -101,6 +100,11 @@ def _branches(context: Context, name: str, node: SchemaObject, pointer: str) -> 
             # In the oldest schemas, a union of responses has null once for each empty response.
             out.extend([kind] if kind != Plain("None") or kind not in out else [])
     return out
+
+
+def _is_verbatim(context: Context, union: str, branch: SchemaObject) -> bool:
+    """Return whether the object that a branch refers to is written again as it was given."""
+    return context.is_struct(reference_of(branch)) and context.overrides.lists_union("verbatim", union)
 
 
 def _verbatim(context: Context, fields: tuple[Field, ...], pointer: str) -> tuple[Field, ...]:
