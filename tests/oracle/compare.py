@@ -174,7 +174,7 @@ def merged(commit: str, outcomes: Iterable[Comparison]) -> Comparison:
                 findings[key].count += found.count
             else:
                 findings[key] = replace(found, labels=[*found.labels])
-    reasons = {(entry["rule"], entry["subject"]): entry["reason"] for entry in accepted()}
+    reasons = {(entry["rule"], entry["subject"]): entry["reason"] for entry in accepted(commit)}
     for finding in findings.values():
         finding.accepted = reasons.get((finding.rule.name.lower(), finding.subject), "")
         if finding.rule is Rule.ON_PURPOSE:
@@ -184,10 +184,10 @@ def merged(commit: str, outcomes: Iterable[Comparison]) -> Comparison:
     return whole
 
 
-def accepted() -> list[dict[str, str]]:
-    """Read the list of differences that are known and stay: `rule`, `subject` and `reason` of each."""
-    entries: list[dict[str, str]] = tomllib.loads(ACCEPTED.read_text(encoding="utf-8"))["difference"]
-    return entries
+def accepted(commit: str) -> list[dict[str, Any]]:
+    """Read the differences that are known at a commit and stay: `rule`, `subject` and `reason` of each."""
+    entries: list[dict[str, Any]] = tomllib.loads(ACCEPTED.read_text(encoding="utf-8"))["difference"]
+    return [entry for entry in entries if commit[:LENGTH] in entry["commits"]]
 
 
 def compare_modules(
