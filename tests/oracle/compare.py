@@ -19,7 +19,7 @@ import msgspec
 from tests.oracle.recorded import FOLDER, LENGTH, files_of, folder_of, read, schema_of
 from tests.oracle.reference import Verdict
 from tests.oracle.rules import Candidate, Fact, Judge, Ours, Rule, differences
-from tests.oracle.schema_walk import LABELS, REPO, is_array, is_object
+from tests.oracle.schema_walk import LABELS, REPO, is_array
 
 LISTS = ("patch", "not_patch", "enforced", "forbids")
 VALUES = ("default", "unknown_member")
@@ -114,12 +114,9 @@ def reader(package: Any, module: Any) -> Callable[[Verdict], Ours | None]:
         except Exception as why:
             return Ours(False, error=f"{type(why).__name__}: {why}", crash=True)
         out = json.loads(package.encode(value))
-        config = getattr(type(value), "__struct_config__", None)
-        if config is not None and config.tag_field and is_object(out):
-            # A payload that one union alone uses writes its tag also when it is tried by itself.
-            own = json.loads(verdict.out) if verdict.out is not None else {}
-            if is_object(own) and config.tag_field not in own:
-                out.pop(config.tag_field, None)
+        tag: str | None = value.__struct_config__.tag_field if isinstance(value, msgspec.Struct) else None
+        if tag is not None and verdict.out is not None and tag not in json.loads(verdict.out):
+            out.pop(tag, None)  # a payload that one union alone uses writes its tag also when it is tried by itself
         return Ours(True, out, repairs=tuple((repair.path, repair.value) for repair in repairs))
 
     return ours
@@ -177,7 +174,7 @@ def merged(commit: str, outcomes: Iterable[Comparison]) -> Comparison:
                 findings[key].count += found.count
             else:
                 findings[key] = replace(found, labels=[*found.labels])
-    reasons = {(entry["rule"], entry["subject"]): entry["reason"] for entry in accepted()}
+    reasons = {(entry["rule"], entry["subject"]): entry["reason"] for entry in accepted(commit)}
     for finding in findings.values():
         finding.accepted = reasons.get((finding.rule.name.lower(), finding.subject), "")
         if finding.rule is Rule.ON_PURPOSE:
@@ -187,10 +184,10 @@ def merged(commit: str, outcomes: Iterable[Comparison]) -> Comparison:
     return whole
 
 
-def accepted() -> list[dict[str, str]]:
-    """Read the list of differences that are known and stay: `rule`, `subject` and `reason` of each."""
-    entries: list[dict[str, str]] = tomllib.loads(ACCEPTED.read_text(encoding="utf-8"))["difference"]
-    return entries
+def accepted(commit: str) -> list[dict[str, Any]]:
+    """Read the differences that are known at a commit and stay: `rule`, `subject` and `reason` of each."""
+    entries: list[dict[str, Any]] = tomllib.loads(ACCEPTED.read_text(encoding="utf-8"))["difference"]
+    return [entry for entry in entries if commit[:LENGTH] in entry["commits"]]
 
 
 def compare_modules(

@@ -178,12 +178,12 @@ def steps_of(path: str, value: Any) -> Steps:
     """Read a path as the package writes it (`$.a.b[0]`), along the value that it is about."""
     rest, found = path.removeprefix("$"), list[Step]()
     while rest:
-        names = [*value] if is_object(value) else [*range(len(value))] if is_array(value) else []
+        names: list[Step] = [*value] if is_object(value) else [*range(len(value))] if is_array(value) else []
         fitting = [name for name in names if _begins(rest, name)]
         if not fitting:
             break
         step = max(fitting, key=lambda name: len(_written(name)))
-        rest, value = rest.removeprefix(_written(step)), value[step]
+        rest, value = rest.removeprefix(_written(step)), value_at(value, (step,))
         found.append(step)
     return tuple(found)
 
@@ -217,11 +217,11 @@ def _exceeds(node: Node, word: str, value: Any) -> bool:
         return False
     match word:
         case "minLength" | "maxLength" if isinstance(value, str):
-            return len(value) < limit if word == "minLength" else len(value) > limit
+            return bool(len(value) < limit if word == "minLength" else len(value) > limit)
         case "minItems" | "maxItems" if is_array(value):
-            return len(value) < limit if word == "minItems" else len(value) > limit
+            return bool(len(value) < limit if word == "minItems" else len(value) > limit)
         case "minimum" | "maximum" if isinstance(value, int | float) and not isinstance(value, bool):
-            return value < limit if word == "minimum" else value > limit
+            return bool(value < limit if word == "minimum" else value > limit)
         case "propertyNames" if is_object(value):
             return any(_exceeds(limit, inner, name) for name in value for inner in LIMITS)
         case _:

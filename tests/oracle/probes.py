@@ -18,6 +18,7 @@ from tests.oracle.schema_walk import PREFIX, Branch, Node, Property, Schema, cor
 SEED = "acp"
 ANY: list[Any] = [None, True, 1, 1.5, "wrong", [], {}]
 """A value of each kind."""
+PLAIN: dict[str, Any] = {"integer": 1, "number": 1.5, "string": "text", "boolean": True, "array": [], "object": {}}
 NUMBERS: list[Any] = [-1, 0, 1.0, 1e2, 2**16, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1]
 MUTATIONS = 16
 """Values with changes at random places, for each definition."""
@@ -142,8 +143,7 @@ class Prober:
             elif "const" in option:
                 found.append(option["const"])
             else:
-                plain = {"integer": 1, "number": 1.5, "string": "text", "boolean": True, "array": [], "object": {}}
-                found.append(plain.get(str(option.get("type")), {"free": 1}))
+                found.append(PLAIN.get(str(option.get("type")), {"free": 1}))
         return found
 
     def _mutations(self, key: str) -> Iterator[Any]:

@@ -175,7 +175,10 @@ class Judge:
         for visit in self.locator.visit(key, given):
             broken = self.locator.broken(visit) if visit.steps == steps else []
             for place, word in broken:
-                yield Candidate(Rule.NO_LIMIT, f"{place.name} {word}", Fact("enforced", place.name, word, remove=True))
+                said = Fact("enforced", place.name, word)
+                # What no fact says, the generator enforces by rule: the bounds of integers.
+                cure = replace(said, remove=True) if said in self.present else None
+                yield Candidate(Rule.NO_LIMIT, f"{place.name} {word}", cure)
             if broken:
                 return
         places = self.locator.at(key, given, steps)

@@ -12,7 +12,7 @@ import pytest
 from generator.manifest import update
 from generator.pin import pin
 from generator.pipeline import generate_pinned
-from tests.oracle.compare import compare_modules
+from tests.oracle.compare import accepted, compare_modules
 from tests.oracle.recorded import folder_of
 from tests.oracle.told import as_text
 from tests.oracle.verdicts import LABELS, commits, differences_of_paths, verdicts
@@ -42,6 +42,8 @@ def test_pin(commit: str, tmp_path: Path) -> None:
         overrides = CASES / "pins" / commit / "overrides.toml"
         outcome = compare_modules(package, modules, folder_of(commit), CASES / "pins" / commit, overrides)
         assert not outcome.open, as_text(outcome, overrides)
+        shown = {(finding.rule.name.lower(), finding.subject) for finding in outcome.findings}
+        assert shown == {(entry["rule"], entry["subject"]) for entry in accepted(commit)}, "stale: accepted.toml"
         assert not outcome.skipped
         for label in LABELS if commit in commits() else ():
             differ = differences_of_paths(package, modules[label], verdicts(commit, label))

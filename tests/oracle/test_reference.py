@@ -17,7 +17,7 @@ import pytest
 from tests.oracle import record
 from tests.oracle.recorded import files_of, folder_of, raw_schema, read, write
 from tests.oracle.reference import CRATE, FEATURES, HERE, OracleError, Question, Reference, Verdict, pinned_crate
-from tests.oracle.schema_walk import LABELS, REPO
+from tests.oracle.schema_walk import LABELS, REPO, is_object
 
 LOCK: dict[str, Any] = json.loads((REPO / "schema" / "lock.json").read_text(encoding="utf-8"))
 MANIFESTS = (HERE / "Cargo.toml", REPO / "benchmarks" / "peers" / "rust" / "Cargo.toml")
@@ -42,8 +42,8 @@ def command(*arguments: str, given: str = "", **env: str) -> subprocess.Complete
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.parent.name)
 def test_each_version_is_pinned(manifest: Path) -> None:
-    needs = tomllib.loads(manifest.read_text(encoding="utf-8"))["dependencies"]
-    versions = [need["version"] if isinstance(need, dict) else need for need in needs.values()]
+    needs: dict[str, Any] = tomllib.loads(manifest.read_text(encoding="utf-8"))["dependencies"]
+    versions: list[str] = [need["version"] if is_object(need) else need for need in needs.values()]
     assert versions
     assert all(version.startswith("=") for version in versions), versions
 

@@ -92,7 +92,8 @@ class Reference:
 
     def types(self) -> dict[str, str]:
         """Tell for each definition: `readable`; `unreadable`, without a way to read and write it; or `absent`."""
-        return json.loads(self._run("types", self._definitions()))
+        told: dict[str, str] = json.loads(self._run("types", self._definitions()))
+        return told
 
     def verdicts(self, questions: Iterable[Question]) -> Iterator[Verdict]:
         """Ask about values; the types must be readable."""
@@ -102,7 +103,8 @@ class Reference:
             yield Verdict(told["type"], told["json"], told["ok"], _in_order(told.get("out")))
 
     def _document(self, mode: str) -> dict[str, Any]:
-        return json.loads(self._run(mode, []))
+        told: dict[str, Any] = json.loads(self._run(mode, []))
+        return told
 
     def _definitions(self) -> list[str]:
         """List the definitions of the schema that are values; whole messages are hidden from upstream's docs."""
