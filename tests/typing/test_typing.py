@@ -82,7 +82,7 @@ def right() -> Iterator[str]:
         ends: Any = importlib.import_module(f"acp_msgspec.{label}.aio")
         yield f"from acp_msgspec import {label}\nfrom acp_msgspec.{label} import aio as {label}_aio\n"
         for name in module.__all__:
-            spec = UNIONS.spec_of(getattr(module, name))
+            spec: Any = UNIONS.spec_of(getattr(module, name))
             classes = [] if spec is None else list(UNIONS._variants(spec))
             if classes and all(getattr(module, getattr(kind, "__name__", ""), None) is kind for kind in classes):
                 yield from _match(label, name, [kind.__name__ for kind in classes], closed=spec.closed)
@@ -100,7 +100,7 @@ def right() -> Iterator[str]:
 
 def _match(label: str, union: str, classes: list[str], *, closed: bool) -> Iterator[str]:
     yield f"def match_{label}_{union}(it: {label}.{union}) -> None:\n    match it:\n"
-    yield from (f"        case {label}.{name}():\n            return\n" for name in classes)
+    yield from (f"        case {label}.{name}():\n            return\n" for name in dict.fromkeys(classes))
     yield "        case acp.UnknownVariant():\n            return\n" if closed else ""
     yield "        case _:\n            assert_never(it)\n"
 
