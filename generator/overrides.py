@@ -1,6 +1,7 @@
 """Overrides: rules of the reference that the schema does not express, kept as data; stale entries are errors."""
 
 import tomllib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from generator.read import Schema
 from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
-TABLES = ("patch", "default", "unknown_member", "renamed", "capabilities")
+TABLES = ("patch", "not_patch", "default", "unknown_member", "renamed", "capabilities")
 MARKER = "marker"
+FREE, GONE = "free", "gone"
+LISTS = (FREE, GONE)
+"""Lists of names that a label has besides its tables."""
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
 
@@ -35,22 +39,38 @@ class Capability:
 class Overrides:
     """The entries for one schema.
 
-    Each look-up marks its entry as used. Every entry for a pinned schema must be used; for any other schema, which may
-    be older or newer than the entries, entries without a match are ignored.
+    Each look-up marks its entry as used. Every entry for a pinned schema must be used, but not those that an unstable
+    schema has from its stable one; for any other schema, which may be older or newer than the entries, entries without
+    a match are ignored.
     """
 
     file: str = FILE
     strict: bool = True
     patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    not_patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Nullable properties that are known to have two states."""
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
     renamed: dict[str, str] = field(default_factory=dict[str, str])
     """Deprecated names of former releases, each with the current name."""
     capabilities: dict[str, Capability] = field(default_factory=dict[str, "Capability"])
     """The capability that a method, or a part of its params, needs."""
+    free: set[str] = field(default_factory=set[str])
+    """The methods that need no capability."""
+    gone: set[str] = field(default_factory=set[str])
+    """Public names and roles of former releases that may go although what they stand for is still there."""
     family: str = "v1"
     """The stable schema whose entries these are."""
+    inherited: set[str] = field(default_factory=set[str])
+    """The entries that an unstable schema has from its stable one, where they apply only if they match."""
+    undecided: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Nullable properties of definitions with patch facts of which the facts say nothing, with their pointers."""
     _used: set[str] = field(default_factory=set[str])
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The entries that have matched so far."""
+        return frozenset(self._used)
 
     def is_patch(self, definition: str, key: str) -> bool:
         """Return whether a property is a patch field: absent, null and a value mean different things."""
@@ -73,17 +93,43 @@ class Overrides:
             self._used.add(f"unknown_member.{definition}")
         return found
 
+    def unused(self, entry: str) -> None:
+        """Take back that an entry was used: it does not fit its place."""
+        self._used.discard(entry)
+
+    def ask_for_state(self, definition: str, key: str, pointer: str) -> None:
+        """Note a property that could be a patch field, if the facts of its definition do not say what it is."""
+        if key in self.not_patch.get(definition, ()):
+            self._used.add(f"not_patch.{definition}.{key}")
+        elif definition in self.patch:
+            self.undecided.setdefault(definition, {})[key] = pointer
+
     def use_capability(self, key: str) -> None:
         """Mark an entry of `capabilities` as used."""
         self._used.add(f"capabilities.{key}")
 
+    def is_free(self, method: str) -> bool:
+        """Return whether a method is known to need no capability."""
+        found = method in self.free
+        if found:
+            self._used.add(f"{FREE}.{method}")
+        return found
+
+    def keep_fitting_names(self, exports: Collection[str]) -> None:
+        """Drop the old names that an unstable schema has from its stable one and that do not fit it."""
+        for old, new in list(self.renamed.items()):
+            if f"renamed.{old}" in self.inherited and (old in exports or new not in exports):
+                del self.renamed[old]
+
     def check_used(self, schema: Schema) -> None:
         """Refuse entries that were never used."""
         entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
+        entries += [f"not_patch.{d}.{key}" for d, keys in self.not_patch.items() for key in keys]
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
         entries += [f"capabilities.{key}" for key in self.capabilities]
-        stale(sorted(set(entries) - self._used), file=self.file, schema=schema.source.file)
+        entries += [f"{FREE}.{method}" for method in self.free]
+        stale(sorted(set(entries) - self._used - self.inherited), file=self.file, schema=schema.source.file)
 
 
 def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
@@ -91,10 +137,15 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
 
     For a label that the file lacks, they are those of the version whose marker the schema defines, else of v1.
     """
-    label = source.label
     shown = FILE if path == ROOT / FILE else str(path)
+    return overrides_from(source, read_bytes(path, shown), shown)
+
+
+def overrides_from(source: Source, data: bytes, shown: str = FILE) -> Overrides:
+    """Read the entries for a schema from the content of the file `shown`."""
+    label = source.label
     try:
-        raw = tomllib.loads(read_bytes(path, shown).decode("utf-8"))
+        raw = tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
         raise GeneratorError(f"is not TOML: {why}", file=shown) from None
     if label in STABLE_OF:
@@ -109,31 +160,62 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
         tables = [family, f"{family}_unstable"]
     out = Overrides(shown, strict=source.pinned, family=tables[0])
     for table in tables:
-        _add(out, table, raw.get(table, {}), shown)
+        inherits = table != tables[-1] and label in STABLE_OF
+        entries = raw.get(table, {})
+        if not is_object(entries):
+            raise GeneratorError(f"[{table}] is not a table", file=shown)
+        _add(out, table, entries, shown, inherits=inherits)
+        names = {".".join(entry) for entry in entries_of(entries)}
+        out.inherited = out.inherited | names if inherits else out.inherited - names
     return out
 
 
-def _add(out: Overrides, table: str, raw: Any, shown: str) -> None:
-    if not is_object(raw):
-        raise GeneratorError(f"[{table}] is not a table", file=shown)
+def entries_of(table: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """List the entries of a label: each has the keys that lead to it, and the item where it is one of a list."""
+    for kind, entries in table.items():
+        if is_array(entries):
+            yield from ((kind, str(item)) for item in entries)
+        elif not is_object(entries):
+            yield (kind,)
+        else:
+            for name, value in entries.items():
+                yield from ((kind, name, str(item)) for item in value) if is_array(value) else [(kind, name)]
+
+
+def _add(out: Overrides, table: str, raw: dict[str, Any], shown: str, *, inherits: bool) -> None:
     for key, entries in raw.items():
         if key == MARKER:
+            continue
+        if key in LISTS and is_array(entries) and all(isinstance(e, str) for e in entries):
+            (out.free if key == FREE else out.gone).update(entries)
             continue
         if key not in TABLES or not is_object(entries):
             raise GeneratorError(
                 f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
             )
         for name, value in entries.items():
-            if key == "patch" and is_array(value):
-                out.patch.setdefault(name, set()).update(str(v) for v in value)
+            if key in ("patch", "not_patch") and is_array(value):
+                sets = {"patch": out.patch, "not_patch": out.not_patch}[key]
+                sets.setdefault(name, set()).update(str(v) for v in value)
             elif key == "default" and isinstance(value, str):
                 out.default[name] = value
-            elif key in ("unknown_member", "renamed") and isinstance(value, str):
-                (out.unknown_member if key == "unknown_member" else out.renamed)[name] = value
+            elif key == "unknown_member" and isinstance(value, str):
+                out.unknown_member[name] = value
+            elif key == "renamed" and (new := _new_name(value)) is not None:
+                if not (inherits and is_object(value)):
+                    out.renamed[name] = new
             elif key == "capabilities" and (made := _capability(name, value)) is not None:
                 out.capabilities[name] = made
             else:
                 raise GeneratorError(f"[{table}.{key}] {name} has a value of the wrong type", file=shown)
+
+
+def _new_name(value: Any) -> str | None:
+    """Read the new name of an old one: a text, or `{ name = "…", unstable = false }` for the stable module alone."""
+    if isinstance(value, str):
+        return value
+    is_stable_only = is_object(value) and value.keys() == {"name", "unstable"} and value["unstable"] is False
+    return value["name"] if is_stable_only and isinstance(value["name"], str) else None
 
 
 def _capability(name: str, value: Any) -> Capability | None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generator import api
-from generator.docs import load_docs
+from generator.docs import Docs, load_docs
 from generator.emit import PACKAGE, emit_module, emit_package, runtime_files
 from generator.errors import GeneratorError
 from generator.lower import lower
 from generator.manifest import Output
 from generator.model import Module
+from generator.overrides import FILE as OVERRIDES
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
 from generator.source import ROOT, Source, load_pinned, load_single
@@ -49,7 +50,10 @@ class Generated:
 
 
 def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated") -> Generated:
-    """Generate the whole package from the pinned schemas; `out` holds the public names of the previous run."""
+    """Generate the whole package from the schemas that are pinned below `root`, with the overrides and docs there.
+
+    `out` holds the public names of the previous run.
+    """
     step("verify schema/lock.json")
     sources, lock = load_pinned(root)
     files = {**runtime_files(), **emit_package(lock, [s.label for s in sources])}
@@ -58,10 +62,10 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
     summaries: list[Summary] = []
     entries: dict[str, list[api.PublicName]] = {}
     for source in sources:
-        overrides = load_overrides(source)
-        module, made, summary = _generate_module(source, overrides, step)
-        entries[source.label] = api.entries_of(module, overrides)
-        api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
+        overrides = load_overrides(source, root / OVERRIDES)
+        module, made, summary = _generate_module(source, overrides, load_docs(source, root), step)
+        entries[source.label] = api.entries_of(module, overrides) + api.names_of_package(module, made)
+        api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides, module)
         files.update(made)
         summaries.append(summary)
     files[api.FILE] = api.to_text(entries)
@@ -74,7 +78,7 @@ def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: 
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
-    _, made, summary = _generate_module(source, load_overrides(source), step)
+    _, made, summary = _generate_module(source, load_overrides(source), load_docs(source), step)
     files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
     return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
 
@@ -111,7 +115,9 @@ def _recursion_as_error(source: Source) -> Generator[None]:
         ) from None
 
 
-def _generate_module(source: Source, overrides: Overrides, step: Step) -> tuple[Module, dict[str, str], Summary]:
+def _generate_module(
+    source: Source, overrides: Overrides, docs: Docs, step: Step
+) -> tuple[Module, dict[str, str], Summary]:
     """Run the stages for one schema."""
     with _recursion_as_error(source):
         step(f"read {source.file}")
@@ -119,7 +125,6 @@ def _generate_module(source: Source, overrides: Overrides, step: Step) -> tuple[
         step(f"lower {source.label}")
         module = lower(schema, overrides)
         step(f"emit {source.label}")
-        docs = load_docs(source)
         files = emit_module(module, source, docs, overrides.renamed if source.pinned else {})
         if source.pinned:
             docs.check_used()

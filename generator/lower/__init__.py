@@ -12,6 +12,7 @@ from generator.lower.inline import hoist_inline
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
 from generator.lower.tags import fold_tags
+from generator.lower.undecided import find_undecided
 from generator.lower.unions import lower_unions, with_fallback_guards
 from generator.model import Module
 from generator.names import Names
@@ -32,15 +33,20 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
     definitions = with_fallback_guards([*context.values.values(), *objects, *unions])
     messages = lower_messages(context, context.routing)
     needs = lower_needs(definitions, messages.methods, overrides, file)
+    exports = tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)}))
+    overrides.keep_fitting_names(exports)
+    undecided = find_undecided(schema, overrides, messages.methods, needs)
     if schema.source.pinned:
         overrides.check_used(schema)
+        if undecided:
+            raise undecided[0]
     return Module(
         label=schema.source.label,
         definitions=tuple(sorted(definitions, key=lambda d: d.name)),
         envelopes=messages.envelopes,
         routings=messages.routings,
         methods=messages.methods,
-        exports=tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)})),
+        exports=exports,
         needs=needs,
         request_id=messages.request_id,
         error=messages.error,

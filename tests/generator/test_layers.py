@@ -26,6 +26,7 @@ LAYERS = (
     "templates",
     "lower",
     "emit",
+    "roles",
     "api",
     "explain",
     "write",
