@@ -219,10 +219,15 @@ def diff(
     fmt: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     out: Annotated[Path | None, typer.Option(help="The file to write; the default is standard output.")] = None,
 ) -> None:
-    """Show what changed for users between two versions; exit status: 0 no change, 3 patch or minor, 4 major."""
+    """Show what changed for users between two versions; exit status: 0 no change, 3 patch or minor, 4 major.
+
+    What cannot be read is left out, and listed on standard error.
+    """
     if out is not None and out.is_dir():
         raise GeneratorError("is a folder", file=str(out), hint="name a file in it")
     report = compare(old, new, fmt)
+    for problem in report.comparison.problems:
+        print(f"not compared: {problem}", file=sys.stderr)
     text = report.text if report.text.endswith("\n") else report.text + "\n"
     if out is None:
         sys.stdout.write(text)

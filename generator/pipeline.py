@@ -99,9 +99,14 @@ def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[st
 
 
 def load_module(source: Source) -> Module:
+    """Read and lower one schema, with the overrides of this project."""
+    return lower_schema(source, load_overrides(source))
+
+
+def lower_schema(source: Source, overrides: Overrides) -> Module:
     """Read and lower one schema."""
     with _recursion_as_error(source):
-        return lower(read_schema(source), load_overrides(source))
+        return lower(read_schema(source), overrides)
 
 
 @contextmanager
