@@ -32,10 +32,11 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Constrained:
-    """A type with constraints for senders, which readers do not enforce."""
+    """A type with constraints for senders, which readers do not enforce, and with limits that readers enforce."""
 
     inner: "Type"
     constraints: tuple[tuple[str, str | int | float], ...]
+    enforced: tuple[tuple[str, str | int | float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,10 @@ class Struct:
     side: str | None = None
     untagged_by: str | None = None
     """The tag's key in a union that falls back to this object if the tag is absent."""
+    forbids: tuple[str, ...] = ()
+    """The keys that no value may have which a union reads as this object."""
+    takes_null: bool = False
+    """Whether null stands for an object without keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ class CatchAll:
     known: tuple[str, ...] = ()
     tag: Tag | None = None
     reserved: tuple[str, ...] = ()
+    forbids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,8 @@ class Union:
     fallbacks: tuple[Type, ...] = ()
     method: str | None = None
     side: str | None = None
+    tag_decides: bool = False
+    """Whether fallbacks are tried only where the tag is missing or unknown."""
     variants: tuple[tuple[str, str], ...] = ()
     """Each class with the tags and titles that lead to it, joined by slashes; the class comes second."""
 

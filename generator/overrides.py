@@ -12,10 +12,10 @@ from generator.read import Schema
 from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
-TABLES = ("patch", "not_patch", "default", "unknown_member", "renamed", "capabilities")
-MARKER = "marker"
+TABLES = ("patch", "not_patch", "enforced", "default", "unknown_member", "renamed", "capabilities")
+MARKER, NULL_AS_EMPTY, TAG_DECIDES = "marker", "null_as_empty", "tag_decides"
 FREE, GONE = "free", "gone"
-LISTS = (FREE, GONE)
+LISTS = (TAG_DECIDES, FREE, GONE)
 """Lists of names that a label has besides its tables."""
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
@@ -48,7 +48,13 @@ class Overrides:
     strict: bool = True
     patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     not_patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """Nullable properties that are known to have two states."""
+    """Nullable properties with two states, though the schema marks them as patch fields, or their definition has some."""
+    enforced: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The limits that readers enforce: a definition, or `Definition.property`, with their keywords."""
+    tag_decides: set[str] = field(default_factory=set[str])
+    """The unions that try no fallback for a known tag."""
+    null_as_empty: bool = False
+    """Whether null stands for an empty object where a payload of a method requires nothing."""
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
     renamed: dict[str, str] = field(default_factory=dict[str, str])
@@ -72,12 +78,37 @@ class Overrides:
         """The entries that have matched so far."""
         return frozenset(self._used)
 
-    def is_patch(self, definition: str, key: str) -> bool:
-        """Return whether a property is a patch field: absent, null and a value mean different things."""
-        found = key in self.patch.get(definition, ())
-        if found:
+    def is_patch(self, definition: str, key: str, *, marked: bool = False) -> bool:
+        """Return whether a property is a patch field: absent, null and a value mean different things.
+
+        `marked` is whether the schema says so; an entry that only repeats that counts as unused.
+        """
+        found, excepted = key in self.patch.get(definition, ()), key in self.not_patch.get(definition, ())
+        if found and not marked:
             self._used.add(f"patch.{definition}.{key}")
+        if excepted and marked:
+            self._used.add(f"not_patch.{definition}.{key}")
+        return found or (marked and not excepted)
+
+    def enforces(self, place: str, keyword: str) -> bool:
+        """Return whether readers enforce a limit; `place` is a definition, or `Definition.property`."""
+        found = keyword in self.enforced.get(place, ())
+        if found:
+            self._used.add(f"enforced.{place}.{keyword}")
         return found
+
+    def decides_by_tag(self, union: str) -> bool:
+        """Return whether a known tag decides, so that no fallback is tried for an invalid payload."""
+        found = union in self.tag_decides
+        if found:
+            self._used.add(f"{TAG_DECIDES}.{union}")
+        return found
+
+    def takes_null(self) -> bool:
+        """Return whether null stands for an empty payload that requires nothing."""
+        if self.null_as_empty:
+            self._used.add(NULL_AS_EMPTY)
+        return self.null_as_empty
 
     def default_of(self, enumeration: str) -> str | None:
         """Return the default of a property whose type is the enumeration."""
@@ -123,8 +154,10 @@ class Overrides:
 
     def check_used(self, schema: Schema) -> None:
         """Refuse entries that were never used."""
-        entries = [f"patch.{d}.{key}" for d, keys in self.patch.items() for key in keys]
-        entries += [f"not_patch.{d}.{key}" for d, keys in self.not_patch.items() for key in keys]
+        sets = {"patch": self.patch, "not_patch": self.not_patch, "enforced": self.enforced}
+        entries = [f"{t}.{d}.{key}" for t, table in sets.items() for d, keys in table.items() for key in keys]
+        entries += [f"{TAG_DECIDES}.{union}" for union in self.tag_decides]
+        entries += [NULL_AS_EMPTY] if self.null_as_empty else []
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
         entries += [f"capabilities.{key}" for key in self.capabilities]
@@ -187,15 +220,18 @@ def _add(out: Overrides, table: str, raw: dict[str, Any], shown: str, *, inherit
         if key == MARKER:
             continue
         if key in LISTS and is_array(entries) and all(isinstance(e, str) for e in entries):
-            (out.free if key == FREE else out.gone).update(entries)
+            {TAG_DECIDES: out.tag_decides, FREE: out.free, GONE: out.gone}[key].update(entries)
+            continue
+        if key == NULL_AS_EMPTY and isinstance(entries, bool):
+            out.null_as_empty = entries
             continue
         if key not in TABLES or not is_object(entries):
             raise GeneratorError(
                 f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
             )
         for name, value in entries.items():
-            if key in ("patch", "not_patch") and is_array(value):
-                sets = {"patch": out.patch, "not_patch": out.not_patch}[key]
+            if key in ("patch", "not_patch", "enforced") and is_array(value):
+                sets = {"patch": out.patch, "not_patch": out.not_patch, "enforced": out.enforced}[key]
                 sets.setdefault(name, set()).update(str(v) for v in value)
             elif key == "default" and isinstance(value, str):
                 out.default[name] = value

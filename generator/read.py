@@ -32,9 +32,11 @@ class Shape(StrEnum):
 ON_ERROR = "x-deserialize-default-on-error"
 ON_NULL = "x-deserialize-default-on-null"
 SKIP_ITEMS = "x-deserialize-skip-invalid-items"
+STATE = "x-state"
 
 ANYWHERE = frozenset({"title", "description"})
-OF_DEFINITION = frozenset({"x-side", "x-method", "x-docs-ignore"})
+OF_DEFINITION = frozenset({"x-side", "x-method", "x-docs-ignore", STATE})
+OF_BRANCH = frozenset({"x-docs-ignore", STATE})
 OF_PROPERTY = frozenset({"default", ON_ERROR, ON_NULL})
 OF_ROOT = frozenset({"$schema", "$defs"})
 
@@ -52,10 +54,13 @@ KEYWORDS: dict[Shape, frozenset[str]] = {
             "oneOf",
             "not",
             "discriminator",
+            "propertyNames",
         }
     ),
     Shape.ARRAY: frozenset({"type", "items", "minItems", SKIP_ITEMS}),
-    Shape.STRING: frozenset({"type", "const", "enum", "format", "minLength", "pattern", "contentEncoding"}),
+    Shape.STRING: frozenset(
+        {"type", "const", "enum", "format", "minLength", "maxLength", "pattern", "contentEncoding"}
+    ),
     Shape.INTEGER: frozenset({"type", "const", "format", "minimum", "maximum"}),
     Shape.NUMBER: frozenset({"type", "format", "minimum", "maximum"}),
     Shape.BOOLEAN: frozenset({"type"}),
@@ -63,6 +68,21 @@ KEYWORDS: dict[Shape, frozenset[str]] = {
     Shape.UNION: frozenset({"anyOf", "oneOf", "discriminator"}),
     Shape.FREE: frozenset[str](),
 }
+
+STATE_KEYS = frozenset({"action", "target", "id", "field", "value"})
+STATE_ACTIONS = frozenset({"append", "remove", "replace", "upsert"})
+
+_PLACED = OF_DEFINITION | OF_PROPERTY | frozenset({SKIP_ITEMS})
+"""Keywords that lowering uses, each in its own places only."""
+_DESCRIBING = frozenset({"$comment", "deprecated", "examples", "readOnly", "writeOnly", "contentMediaType"})
+
+
+def is_annotation(keyword: str) -> bool:
+    """Return whether a keyword only describes: it changes neither which values a reader takes nor what it returns."""
+    if keyword.startswith("x-"):
+        return keyword not in _PLACED - {STATE, "x-docs-ignore"} and not keyword.startswith("x-deserialize-")
+    return keyword in _DESCRIBING
+
 
 INTEGER_FORMATS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
 FORMATS: dict[Shape, frozenset[str]] = {
@@ -96,6 +116,9 @@ JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     SKIP_ITEMS: bool,
     "minItems": int,
     "minLength": int,
+    "maxLength": int,
+    "propertyNames": dict,
+    STATE: dict,
     "minimum": (int, float),
     "maximum": (int, float),
     "unevaluatedProperties": bool,
@@ -152,6 +175,16 @@ def shape_of(raw: dict[str, Any]) -> Shape | None:
 _TYPED_SHAPES = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
 
 
+def _only_excludes(names: dict[str, Any]) -> bool:
+    """Return whether a schema of property names is a `not` with the keys that it excludes."""
+    excluded = names.get("not")
+    if names.keys() != {"not"} or not is_object(excluded) or len(excluded) != 1:
+        return False
+    if is_array(keys := excluded.get("enum")):
+        return bool(keys) and all(isinstance(k, str) for k in keys)
+    return isinstance(excluded.get("const"), str)
+
+
 class _Reader:
     """Checks one schema document."""
 
@@ -180,7 +213,7 @@ class _Reader:
             )
         allowed = KEYWORDS[shape] | ANYWHERE | extra
         for key in schema:
-            if key not in allowed:
+            if key not in allowed and (key in _PLACED or not is_annotation(key)):
                 what = "property" if extra >= OF_PROPERTY else "definition" if extra >= OF_DEFINITION else "schema"
                 raise self.fail(
                     pointer,
@@ -233,6 +266,28 @@ class _Reader:
             raise self.fail(child(pointer, "const"), f"the constant {const!r} is not of the type {shape}")
         if any(not isinstance(v, str) for v in schema.get("enum", [])):
             raise self.fail(child(pointer, "enum"), "`enum` may list strings only")
+        if "propertyNames" in schema and not _only_excludes(schema["propertyNames"]):
+            raise self.fail(
+                child(pointer, "propertyNames"),
+                "`propertyNames` may only exclude keys",
+                'a `not` with `const` or `enum`, as in {"not": {"const": "key"}}',
+            )
+        self.check_state(schema.get(STATE, {}), child(pointer, STATE))
+
+    def check_state(self, state: dict[str, Any], pointer: str) -> None:
+        """Check `x-state`: scopes, each with a list of what the object does to their state."""
+        for scope, entries in state.items():
+            if not is_array(entries):
+                raise self.fail(child(pointer, scope), "is not a list")
+            for index, entry in enumerate(entries):
+                place = child(pointer, scope, index)
+                if not is_object(entry) or not all(isinstance(v, str) for v in entry.values()):
+                    raise self.fail(place, "is not an object with texts")
+                unknown = sorted(entry.keys() - STATE_KEYS)
+                if unknown:
+                    raise self.fail(place, f"unknown key {unknown[0]!r} in {STATE}", "see STATE_KEYS in read.py")
+                if entry.get("action") not in STATE_ACTIONS:
+                    raise self.fail(place, f"unknown action {entry.get('action')!r}", "see STATE_ACTIONS in read.py")
 
     def check_below(self, schema: dict[str, Any], pointer: str) -> None:
         for key, value in schema.get("properties", {}).items():
@@ -240,7 +295,7 @@ class _Reader:
         for keyword in ("anyOf", "oneOf", "allOf"):
             for index, value in enumerate(schema.get(keyword, [])):
                 # Branches of the document's root describe whole messages, and may be hidden from upstream's docs.
-                self.check(value, child(pointer, keyword, index), frozenset({"x-docs-ignore"}))
+                self.check(value, child(pointer, keyword, index), OF_BRANCH)
             if keyword in schema and not schema[keyword]:
                 raise self.fail(child(pointer, keyword), "an empty list of alternatives")
         for index, value in enumerate(schema.get("allOf", [])):

@@ -34,7 +34,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     ".._decode.report": ("OnSkip",),
     ".._rpc.decoder": ("MessageDecoder", "MethodOf"),
     ".._types.structs": ("AcpStruct", "always", "always_new"),
-    ".._types.unions": ("Closed", "Fallback", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
+    ".._types.unions": ("Closed", "Fallback", "FallbackByTag", "Open", "OpenFallback", "Routed", "Tagged", "Untagged"),
     ".._types.variants": ("CatchAll",),
     "..aio._connection": ("Connection",),
     "..aio._services.files": ("Files",),

@@ -27,6 +27,8 @@ CONSTRAINT_ALIASES: dict[tuple[tuple[str, str | int | float], ...], str] = {
     (("format", "regex"),): "Regex",
     (("content_encoding", "base64"),): "Base64",
 }
+ENFORCED = {"min_items": "min_length"}
+"""What `msgspec.Meta` calls a limit, where the name differs."""
 WRAPPERS = {Leniency.ON_ERROR: "OrDefault", Leniency.ON_NULL: "NullOrDefault"}
 
 
@@ -50,6 +52,10 @@ def value_text(value: Value) -> str:
             return "{" + ", ".join(f"{key!r}: {value_text(item)}" for key, item in entries) + "}"
         case New(cls=name, arguments=arguments):
             return f"{name}({', '.join(f'{key}={value_text(item)}' for key, item in arguments)})"
+
+
+def _limits(limits: tuple[tuple[str, str | int | float], ...]) -> str:
+    return ", ".join(f"{name}={quoted(value) if isinstance(value, str) else repr(value)}" for name, value in limits)
 
 
 def bare_type(kind: Type) -> Type:
@@ -100,11 +106,13 @@ class Writer:
             case Integer(low=low, high=high):
                 bounds = f"{self.helper('Meta')}(ge={low}, le={high})"
                 return f"{self.helper('Annotated')}[{self.builtin('int')}, {bounds}]"
-            case Constrained(inner=Plain(name="str"), constraints=constraints) if constraints in CONSTRAINT_ALIASES:
+            case Constrained(Plain(name="str"), constraints, ()) if constraints in CONSTRAINT_ALIASES:
                 return self.helper(CONSTRAINT_ALIASES[constraints])
-            case Constrained(inner=inner, constraints=constraints):
-                limits = ", ".join(f"{k}={quoted(v) if isinstance(v, str) else repr(v)}" for k, v in constraints)
-                return f"{self.helper('Annotated')}[{self.kind(inner)}, {self.helper('SenderConstraint')}({limits})]"
+            case Constrained(inner=inner, constraints=constraints, enforced=enforced):
+                given = tuple((ENFORCED.get(name, name), value) for name, value in enforced)
+                metadata = [f"{self.helper('Meta')}({_limits(given)})"] if given else []
+                metadata += [f"{self.helper('SenderConstraint')}({_limits(constraints)})"] if constraints else []
+                return f"{self.helper('Annotated')}[{', '.join((self.kind(inner), *metadata))}]"
             case ListOf(item=item, skips=skips):
                 text = f"{self.builtin('list')}[{self.kind(item)}]"
                 return f"{self.helper('SkipInvalid')}[{text}]" if skips else text

@@ -107,7 +107,7 @@ class Viewer:
             case True, True, False:
                 form = "Open"
             case True, False, True:
-                form = "Fallback"
+                form = "FallbackByTag" if union.tag_decides else "Fallback"
             case True, True, True:
                 form = "OpenFallback"
             case False, False, True:
@@ -138,6 +138,10 @@ class Viewer:
             tags = (self._tag(struct.tag.field, struct.tag.value),)
         if struct.untagged_by is not None:
             head += f", untagged_by={quoted(struct.untagged_by)}"
+        if struct.forbids:
+            head += f", forbids={_texts(struct.forbids)}"
+        if struct.takes_null:
+            head += ", takes_null=True"
         fields = (*tags, *self._fields(struct))
         return ClassView("struct", struct.name, head, self._doc(struct, 4), fields)
 
@@ -155,6 +159,8 @@ class Viewer:
             arguments += [f"other_of={quoted(made.other_of)}", f"known={_texts(made.known)}"]
         if made.reserved:
             arguments.append(f"reserved={_texts(made.reserved)}")
+        if made.forbids:
+            arguments.append(f"forbids={_texts(made.forbids)}")
         fields = (*tags, *self._fields(made))
         return ClassView("catch-all", made.name, ", ".join(arguments), self._doc(made, 4), fields)
 

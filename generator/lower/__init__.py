@@ -11,6 +11,7 @@ from generator.lower.features import lower_features
 from generator.lower.inline import hoist_inline
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
+from generator.lower.states import find_upserts
 from generator.lower.tags import fold_tags
 from generator.lower.undecided import find_undecided
 from generator.lower.unions import lower_unions, with_fallback_guards
@@ -26,6 +27,7 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
     context = Context(schema, overrides, Names(file), routing_names(schema.source))
     claim_names(context)
     hoist_inline(context)
+    context.upserted = find_upserts(context)
     folded = fold_tags(context)
     lower_values(context)
     objects = lower_objects(context, folded)

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from generator.engine import SchemaObject
 from generator.errors import child
 from generator.lower.context import Context
-from generator.lower.nodes import Node, all_of, branches_of, const_of, reference_of, required_constants, step_of
+from generator.lower.nodes import (
+    Node,
+    all_of,
+    branches_of,
+    const_of,
+    forbidden_keys,
+    reference_of,
+    required_constants,
+    step_of,
+)
 from generator.model import Tag
 
 
@@ -22,6 +31,8 @@ class Property:
     pointer: str
     owner: str
     required: bool
+    upserted: bool = False
+    """Whether the object is an update of something that exists already (`states`)."""
     lenient_as: Node | None = None
     """The same property as an enclosing object declares it; its leniency counts too."""
 
@@ -43,6 +54,7 @@ class Alternative:
     known: tuple[str, ...] = ()
     keeps_extra: bool = False
     payload: str | None = None
+    forbids: tuple[str, ...] = ()
 
 
 def expand_definition(context: Context, name: str, within: tuple[str, ...] = ()) -> list[Alternative]:
@@ -65,7 +77,8 @@ def expand(
 ) -> list[Alternative]:
     """List the alternatives of an object schema."""
     keeps_extra = node.additionalProperties is True or node.unevaluatedProperties is True
-    found = [Alternative((), pointer, _properties(node, pointer, owner), keeps_extra=keeps_extra)]
+    properties = _properties(node, pointer, owner, upserted=pointer in context.upserted)
+    found = [Alternative((), pointer, properties, keeps_extra=keeps_extra, forbids=forbidden_keys(node))]
     for name in all_of(node):
         parts = expand_definition(context, name, within)
         found = [_join(a, b, nested=len(parts) > 1) for a in found for b in parts]
@@ -141,10 +154,10 @@ def _unknown_tag(context: Context, node: SchemaObject, pointer: str) -> tuple[st
     return keys.pop(), tuple(value for _, value in pairs)
 
 
-def _properties(node: SchemaObject, pointer: str, owner: str) -> tuple[Property, ...]:
+def _properties(node: SchemaObject, pointer: str, owner: str, *, upserted: bool) -> tuple[Property, ...]:
     """List the properties of an object itself, tags aside."""
     return tuple(
-        Property(k, p, child(pointer, "properties", k), owner, k in node.required)
+        Property(k, p, child(pointer, "properties", k), owner, k in node.required, upserted)
         for k, p in (node.properties or {}).items()
         if not (isinstance(const_of(p), str) and k in node.required)
     )
@@ -166,4 +179,5 @@ def _join(outer: Alternative, inner: Alternative, *, nested: bool) -> Alternativ
         known=outer.known or inner.known,
         keeps_extra=outer.keeps_extra or inner.keeps_extra,
         payload=inner.payload if adds_nothing else None,
+        forbids=tuple(dict.fromkeys((*outer.forbids, *inner.forbids))),
     )

@@ -114,6 +114,7 @@ def constraints_of(node: SchemaObject) -> tuple[tuple[str, str | int | float], .
         ("maximum", number(node.maximum)),
         ("min_items", node.minItems),
         ("min_length", node.minLength),
+        ("max_length", node.maxLength),
         ("pattern", node.pattern),
         ("format", node.format if type_of(node)[0] == "string" else None),
         ("content_encoding", node.extras.get("contentEncoding")),

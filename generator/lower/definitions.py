@@ -8,7 +8,7 @@ from generator.lower.enums import lower_enumeration
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import ANY, choice_of, kind_of
 from generator.lower.nodes import reference_of, text_of
-from generator.model import Alias, CatchAll, Definition, Identifier, Named, Struct, Tag, Type
+from generator.model import Alias, CatchAll, Definition, Identifier, Named, Presence, Struct, Tag, Type
 
 OBJECTS = (Category.STRUCT, Category.CATCH_ALL)
 VALUES = tuple(c for c in Category if c not in (*OBJECTS, Category.UNION))
@@ -55,5 +55,9 @@ def _object(context: Context, name: str, node: SchemaObject, pointer: str, tag: 
         raise context.fail(pointer, "an object that includes a union through allOf", "give it a branch")
     fields = lower_fields(context, found[0].properties, pointer)
     if found[0].keeps_extra:
-        return CatchAll(name, pointer, fields)
-    return Struct(name, pointer, fields, tag, None, text_of(node, "x-method"), text_of(node, "x-side"))
+        return CatchAll(name, pointer, fields, forbids=found[0].forbids)
+    method, side = text_of(node, "x-method"), text_of(node, "x-side")
+    is_empty = not any(f.presence is Presence.REQUIRED for f in fields)
+    takes_null = method is not None and is_empty and context.overrides.takes_null()
+    forbids = found[0].forbids
+    return Struct(name, pointer, fields, tag, None, method, side, forbids=forbids, takes_null=takes_null)

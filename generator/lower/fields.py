@@ -76,10 +76,10 @@ def _leniency(prop: Property) -> Leniency:
 
 def _presence(context: Context, prop: Property, kind: Type) -> Presence:
     has_default, raw = default_of(prop.node)
-    is_patch = context.overrides.is_patch(prop.owner, prop.key)
     resolved = resolve(context, kind)
     takes_null = isinstance(resolved, Nullable) or resolved in (ANY, Plain("None"))
     is_eligible = takes_null and not has_default and not prop.required
+    is_patch = context.overrides.is_patch(prop.owner, prop.key, marked=_is_marked(prop, takes_null=takes_null))
     if is_patch:
         if is_eligible:
             return Presence.PATCH
@@ -98,6 +98,11 @@ def _presence(context: Context, prop: Property, kind: Type) -> Presence:
     if isinstance(resolved, Choice) and Plain("None") in resolved.options:
         return Presence.OPTION
     return Presence.EMPTY
+
+
+def _is_marked(prop: Property, *, takes_null: bool) -> bool:
+    """Return whether the schema makes a property a patch field: optional and nullable in an update."""
+    return prop.upserted and takes_null and not prop.required and not default_of(prop.node)[0]
 
 
 def _empty(context: Context, prop: Property, kind: Type) -> Value:

@@ -17,6 +17,8 @@ RANGES: dict[str, tuple[int, int]] = {
     for bits in (8, 16, 32, 64)
 }
 """The least and the greatest value of each integer format."""
+LIMITS = {"min_items": "minItems", "min_length": "minLength", "max_length": "maxLength"}
+"""The limits that readers can enforce, and their keywords."""
 ANY = Plain("Any")
 FREE_OBJECT = MapOf(ANY)
 
@@ -59,11 +61,11 @@ def choice_of(context: Context, node: SchemaObject, pointer: str) -> Type:
 def _kind_of_type(context: Context, json_type: str | None, node: SchemaObject, pointer: str) -> Type:
     match json_type:
         case "string":
-            return constrained(Plain("str"), node)
+            return constrained(context, Plain("str"), node, pointer)
         case "boolean":
             return Plain("bool")
         case "number":
-            return constrained(Plain("float"), node)
+            return constrained(context, Plain("float"), node, pointer)
         case "integer":
             return _integer_of(context, node, pointer)
         case "null":
@@ -97,17 +99,36 @@ def _integer_of(context: Context, node: SchemaObject, pointer: str) -> Integer:
     return Integer(fmt, low, high)
 
 
-def constrained(kind: Type, node: SchemaObject) -> Type:
-    """Add a schema's sender constraints to a type."""
+def constrained(context: Context, kind: Type, node: SchemaObject, pointer: str) -> Type:
+    """Add the limits of the schema at `pointer` to a type: sender constraints, and those that the overrides enforce."""
+    place = _place(pointer)
+    enforced = {n for n, keyword in LIMITS.items() if place and context.overrides.enforces(place, keyword)}
     found = constraints_of(node)
-    return Constrained(kind, found) if found else kind
+    if not found:
+        return kind
+    rest = tuple((name, value) for name, value in found if name not in enforced)
+    return Constrained(kind, rest, tuple((name, value) for name, value in found if name in enforced))
+
+
+def _place(pointer: str) -> str:
+    """Return the definition, or `Definition.property`, whose value a schema describes, null aside; else nothing."""
+    steps = pointer.split("/")[2:]
+    if len(steps) > 2 and steps[-2] in ("anyOf", "oneOf"):
+        steps = steps[:-2]
+    match steps:
+        case [name]:
+            return name
+        case [name, "properties", key]:
+            return f"{name}.{key.replace('~1', '/').replace('~0', '~')}"
+        case _:
+            return ""
 
 
 def _list_of(context: Context, node: SchemaObject, pointer: str) -> Type:
     if node.items is None or isinstance(node.items, list):
         raise context.fail(pointer, "an array without a schema of its items")
     item = kind_of(context, node.items, child(pointer, "items"))
-    return constrained(ListOf(item, skips=has_flag(node, SKIP_ITEMS)), node)
+    return constrained(context, ListOf(item, skips=has_flag(node, SKIP_ITEMS)), node, pointer)
 
 
 def resolve(context: Context, kind: Type) -> Type:

@@ -91,6 +91,13 @@ def required_constants(node: SchemaObject) -> list[tuple[str, str]]:
     return [(k, c) for k, c in found if isinstance(c, str)]
 
 
+def forbidden_keys(node: SchemaObject) -> tuple[str, ...]:
+    """List the keys that `propertyNames` excludes."""
+    names = node.propertyNames
+    excluded: Any = names.extras.get("not", {}) if names is not None else {}
+    return tuple(excluded["enum"]) if "enum" in excluded else (excluded["const"],) if "const" in excluded else ()
+
+
 def step_of(branch: SchemaObject) -> str | None:
     """Return what names the class of a branch: its tag, else its title."""
     constants = required_constants(branch)

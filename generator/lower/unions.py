@@ -70,6 +70,7 @@ def _lower(
         tuple(fallbacks),
         method=text_of(node, "x-method"),
         side=text_of(node, "x-side"),
+        tag_decides=bool(tagged and fallbacks and not others) and context.overrides.decides_by_tag(name),
         variants=tuple(steps),
     )
     return *made, union
@@ -132,13 +133,15 @@ class _Variants:
         tag, pointer = self.outer_tag(alternative), alternative.pointer
         name = context.names.claim(variant_name(self.union, *alternative.steps), pointer)
         if payload is not None:
-            return Named(name), Struct(name, pointer, (), tag, base=payload)
+            return Named(name), Struct(name, pointer, (), tag, base=payload, forbids=alternative.forbids)
         constants = tuple(self._constant(t, pointer) for t in alternative.tags if t != tag)
         fields = (*constants, *lower_fields(context, alternative.properties, pointer))
         if alternative.other_of is None and not alternative.keeps_extra:
-            return Named(name), Struct(name, pointer, fields, tag)
+            return Named(name), Struct(name, pointer, fields, tag, forbids=alternative.forbids)
         known, reserved = alternative.known, self._reserved(alternative)
-        return Named(name), CatchAll(name, pointer, fields, alternative.other_of, known, tag, reserved)
+        return Named(name), CatchAll(
+            name, pointer, fields, alternative.other_of, known, tag, reserved, alternative.forbids
+        )
 
     def _payload(self, alternative: Alternative) -> str | None:
         """Return the payload if it can be the class of an alternative, or its base, if it adds no fields."""

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Struct
 
 from .._types.leniency import Leniency
-from .._types.unions import UnionSpec, candidates
+from .._types.unions import UnionSpec, candidates, forbidden
 from .._types.variants import CatchAll, UnknownVariant
 from .context import KeptVariant, RepairContext, TypeReader
-from .hook import dec_hook
+from .hook import FORBIDDEN, dec_hook
 from .paths import Mismatch, kind_of, shown
 from .values import (
     AnyReader,
@@ -89,6 +89,8 @@ class ObjectReader(ReaderBase, Struct):
     checks: tuple[tuple[str, bool, frozenset[type[Any]], Callable[[Any, RepairContext], bool]], ...] = ()
     """Of each field that can make the object invalid: its JSON key, whether it is required, the classes whose values
     need no reading, and the function that checks all others."""
+    takes_null: bool = False
+    """Whether null stands for an object without keys."""
     constants: tuple[FieldReader, ...] = ()
     """Fields with a fixed value: the tags of enclosing unions."""
     compiled: bool = False
@@ -104,6 +106,7 @@ class ObjectReader(ReaderBase, Struct):
         )
         self.required = frozenset(e.wire for e in self.fields if e.required)
         self.constants = tuple(e for e in self.fields if isinstance(e.reader, LiteralReader))
+        self.takes_null = getattr(self.kind, "__takes_null__", False)
         self.compiled = True
 
     def read(self, value: Any, context: RepairContext) -> Any:
@@ -113,6 +116,9 @@ class ObjectReader(ReaderBase, Struct):
 
     def by_field(self, value: Any, context: RepairContext) -> Any:
         """Read each field by its own reader."""
+        if value is None and self.takes_null:
+            context.skip(None, Mismatch("Expected `object`, got `null`", tuple(context.path)), "default")
+            value = {}
         if not isinstance(value, dict):
             context.expected("object", value)
         given = cast("dict[str, Any]", value)
@@ -136,7 +142,7 @@ class ObjectReader(ReaderBase, Struct):
         if not self.compiled:
             self.compile()
         if not isinstance(value, dict):
-            return False
+            return value is None and self.takes_null
         given = cast("dict[str, Any]", value)
         if not self.required <= given.keys():
             return False
@@ -149,7 +155,7 @@ class ObjectReader(ReaderBase, Struct):
         if not self.compiled:
             self.compile()
         if not isinstance(value, dict):
-            return True
+            return value is not None or not self.takes_null
         given = cast("dict[str, Any]", value)
         for wire, required, unread, refuses in self.checks:
             raw = given.get(wire, _MISSING)
@@ -164,6 +170,8 @@ class ObjectReader(ReaderBase, Struct):
         if not self.compiled:
             self.compile()
         first = next(iter(self.required), None)
+        if self.takes_null:
+            return [e for e in entries if isinstance(e, dict) or e is None]
         return [e for e in entries if isinstance(e, dict) and (first is None or first in e)]
 
 
@@ -207,6 +215,28 @@ class CatchAllReader(ObjectReader):
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
         return not self.viable(value) or ObjectReader.refuses(self, value, context)
+
+
+class ExcludingReader(ReaderBase, Struct, frozen=True):
+    """Reads a variant that certain keys exclude from its union."""
+
+    inner: TypeReader
+    forbidden: frozenset[str]
+
+    def read(self, value: Any, context: RepairContext) -> Any:
+        key = self.excluding(value)
+        return self.inner.read(value, context) if key is None else context.fail(FORBIDDEN, key)
+
+    def excluding(self, value: Any) -> str | None:
+        """Return the first key of an object that excludes the variant."""
+        keys = cast("dict[str, Any]", value) if isinstance(value, dict) else ()
+        return next((k for k in keys if k in self.forbidden), None)
+
+    def viable(self, value: Any) -> bool:
+        return self.inner.viable(value) and self.excluding(value) is None
+
+    def refuses(self, value: Any, context: RepairContext) -> bool:
+        return self.excluding(value) is not None or self.inner.refuses(value, context)
 
 
 class UnionReader(ReaderBase, Struct, frozen=True):
@@ -262,10 +292,15 @@ class UnionReader(ReaderBase, Struct, frozen=True):
         kinds = candidates(spec, value)
         found = self.readers.get(kinds)
         if found is None:
-            found = self.readers[kinds] = tuple(map(self.reader_of, kinds))
+            found = self.readers[kinds] = tuple(map(self.variant_reader, kinds))
         if tag.__class__ is str and tag in spec.tagged:
             self.by_tag[tag] = found
         return found
+
+    def variant_reader(self, kind: Any) -> TypeReader:
+        """Return the reader of a type as a variant of this union."""
+        reader, keys = self.reader_of(kind), forbidden(kind)
+        return ExcludingReader(reader, keys) if keys else reader
 
     def may_keep(self, value: Any, context: RepairContext) -> bool:
         """Return whether a value with an unknown tag becomes an `UnknownVariant`."""

@@ -225,7 +225,7 @@ def checked(raw: Raw) -> Raw:
 def _from_nothing(kind: Any, key: str, *, absent: bool) -> tuple[Any, list[Skipped]]:
     what = "nothing" if absent else "null"
     reader = engine().reader_of(kind)
-    if reader.viable(None):
+    if reader.viable(None) and not getattr(kind, "__takes_null__", False):
         return None, []
     if not reader.viable({}):
         if absent:

@@ -41,6 +41,7 @@ class SenderConstraint(Struct, frozen=True, kw_only=True):
     maximum: float | None = None
     min_items: int | None = None
     min_length: int | None = None
+    max_length: int | None = None
     pattern: str | None = None
     format: str | None = None
     content_encoding: str | None = None

@@ -25,6 +25,7 @@ from .values import (
     FloatReader,
     ForbiddenReader,
     IntReader,
+    LengthReader,
     ListReader,
     LiteralReader,
     MapReader,
@@ -104,8 +105,12 @@ def _compile_class(kind: type[Any]) -> TypeReader:
 def _compile_annotated(inner: Any, metadata: tuple[Any, ...]) -> TypeReader:
     constraint = next((m for m in metadata if isinstance(m, SenderConstraint)), None)
     if constraint is not None:
-        rest = tuple(m for m in metadata if m is not constraint)
-        return ConstrainedReader(_compile_annotated(inner, rest), constraint)
+        others = tuple(m for m in metadata if m is not constraint)
+        return ConstrainedReader(_compile_annotated(inner, others), constraint)
+    limit = next((m for m in metadata if isinstance(m, Meta) and (m.min_length, m.max_length) != (None, None)), None)
+    if limit is not None:
+        reader = _compile_annotated(inner, tuple(m for m in metadata if m is not limit))
+        return LengthReader(reader, "str" if inner is str else "array", limit.min_length or 0, limit.max_length)
     if inner is str:
         for meta in (m for m in metadata if isinstance(m, Meta) and m.pattern is not None):
             return PatternReader(str(meta.pattern))

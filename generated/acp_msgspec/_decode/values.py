@@ -195,6 +195,32 @@ class EnumReader(ReaderBase, Struct, frozen=True):
         return [e for e in entries if isinstance(e, plain) and e in known]
 
 
+class LengthReader(ReaderBase, Struct, frozen=True):
+    """Reads text or a list whose length is limited."""
+
+    inner: TypeReader
+    name: str
+    low: int
+    high: int | None
+
+    def read(self, value: Any, context: RepairContext) -> Any:
+        out = self.inner.read(value, context)
+        if len(out) < self.low:
+            context.fail(f"Expected `{self.name}` of length >= {self.low}")
+        if self.high is not None and len(out) > self.high:
+            context.fail(f"Expected `{self.name}` of length <= {self.high}")
+        return out
+
+    def viable(self, value: Any) -> bool:
+        return self.inner.viable(value)
+
+    def refuses(self, value: Any, context: RepairContext) -> bool:
+        return self.inner.refuses(value, context)
+
+    def sift(self, entries: list[Any], context: RepairContext) -> list[Any]:
+        return self.inner.sift(entries, context)
+
+
 class ConstrainedReader(ReaderBase, Struct, frozen=True):
     """Reads a value with constraints that apply to senders only."""
 
@@ -229,6 +255,8 @@ def violation(constraint: SenderConstraint, value: Any) -> str | None:
         return f"Expected at least {constraint.min_items} items"
     if constraint.min_length is not None and len(value) < constraint.min_length:
         return f"Expected at least {constraint.min_length} characters"
+    if constraint.max_length is not None and len(value) > constraint.max_length:
+        return f"Expected at most {constraint.max_length} characters"
     if constraint.pattern is not None and re.search(constraint.pattern, value) is None:
         return f"Expected text matching `{constraint.pattern}`"
     if constraint.content_encoding == "base64" and not _is_base64(value):

@@ -25,13 +25,21 @@ class KeywordOnly(StructMeta):
         bases: tuple[type, ...],
         namespace: dict[str, Any],
         untagged_by: str | None = None,
+        forbids: tuple[str, ...] = (),
+        takes_null: bool = False,
         **config: Any,
     ) -> Any:
         """Create the class with `kw_only` on.
 
         `untagged_by` is the JSON key of the tag in a union that falls back to this class if the tag is absent. msgspec
-        then reads the class only if the key is absent, and the slow path decides about the rest.
+        then reads the class only if the key is absent, and the slow path decides about the rest. `forbids` are JSON
+        keys that exclude the class where a union has it as a variant. With `takes_null`, the slow path reads null as an
+        object without keys.
         """
+        if forbids:
+            namespace["__forbids__"] = frozenset(forbids)
+        if takes_null:
+            namespace["__takes_null__"] = True
         if untagged_by is not None:
             namespace["__annotations__"] = {**_annotations(namespace), GUARD: Absent}
             namespace[GUARD] = field(default=UNSET, name=untagged_by)

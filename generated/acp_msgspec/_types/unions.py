@@ -24,8 +24,8 @@ class UnionSpec(Struct, frozen=True, eq=False):
     """How to choose the variant of a union.
 
     `tagged` maps each tag to its classes, tried in order. `catch_alls` take unknown tags. `fallbacks` are tried in
-    order on the whole value if the tag is missing or unknown, or if the class of the tag rejects the value. If `closed`
-    is set, an unknown tag may become an `UnknownVariant`.
+    order on the whole value if the tag is missing or unknown, or if the class of the tag rejects the value; with
+    `by_tag`, not in the last case. If `closed` is set, an unknown tag may become an `UnknownVariant`.
     """
 
     tag_field: str | None = None
@@ -33,12 +33,14 @@ class UnionSpec(Struct, frozen=True, eq=False):
     catch_alls: tuple[Any, ...] = ()
     fallbacks: tuple[Any, ...] = ()
     closed: bool = False
+    by_tag: bool = False
 
 
 if TYPE_CHECKING:
     Closed: TypeAlias = K | UnknownVariant
     Open: TypeAlias = K | C
     Fallback: TypeAlias = K | F | UnknownVariant
+    FallbackByTag: TypeAlias = K | F | UnknownVariant
     OpenFallback: TypeAlias = K | C | F
     Untagged: TypeAlias = F
     Routed: TypeAlias = K | C
@@ -50,11 +52,13 @@ else:
 
         parts: tuple[str, ...] = ()
         closed = False
+        by_tag = False
 
         def __class_getitem__(cls, args: Any) -> Any:
             given = args if isinstance(args, tuple) else (args,)
             parts = dict(zip(cls.parts, map(_members, given), strict=True))
-            return _form(parts.get("known", ()), parts.get("other", ()), parts.get("fallback", ()), cls.closed)
+            found = (parts.get(name, ()) for name in ("known", "other", "fallback"))
+            return _form(*found, closed=cls.closed, by_tag=cls.by_tag)
 
     class Closed(_Form):
         """Structs distinguished by a tag: `Closed[A | B]`. An unknown tag is an error, or an `UnknownVariant`."""
@@ -72,6 +76,11 @@ else:
 
         parts = ("known", "fallback")
         closed = True
+
+    class FallbackByTag(Fallback):
+        """The same, but untagged types are tried only if the tag is missing or unknown: `FallbackByTag[A | B, C]`."""
+
+        by_tag = True
 
     class OpenFallback(_Form):
         """Tagged structs, the catch-all for other tags, then untagged types: `OpenFallback[A, Other, B]`."""
@@ -109,8 +118,16 @@ def candidates(spec: UnionSpec, value: Any) -> tuple[Any, ...]:
         tag = value.get(spec.tag_field)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(tag, str):
             tagged = spec.tagged.get(tag, spec.catch_alls)
-            return tagged + spec.fallbacks if spec.fallbacks else tagged
+            if not spec.fallbacks or (spec.by_tag and tag in spec.tagged):
+                return tagged
+            return tagged + spec.fallbacks
     return spec.fallbacks
+
+
+def forbidden(kind: Any) -> frozenset[str]:
+    """Return the JSON keys that exclude a class where a union has it as a variant."""
+    found: frozenset[str] = getattr(kind, "__forbids__", frozenset())
+    return found
 
 
 class _UnionStandIn(StandIn):
@@ -190,7 +207,9 @@ def _tag_of(kind: Any) -> tuple[str | None, Any]:
     return kind.__shape__.tag_field, kind.__shape__.tag
 
 
-def _form(known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any, ...], closed: bool) -> Any:
+def _form(
+    known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any, ...], *, closed: bool, by_tag: bool
+) -> Any:
     tagged: dict[str, tuple[Any, ...]] = {}
     tag_field: str | None = None
     for kind in known:
@@ -198,7 +217,7 @@ def _form(known: tuple[Any, ...], others: tuple[Any, ...], fallbacks: tuple[Any,
         tagged[tag] = (*tagged.get(tag, ()), kind)
     if tag_field is None and others:
         tag_field = others[0].__shape__.other_of
-    spec = UnionSpec(tag_field, tagged, others, fallbacks, closed)
+    spec = UnionSpec(tag_field, tagged, others, fallbacks, closed, by_tag)
     native = _native(spec)
     return Annotated[NativePart(native, spec), spec] if native else _UnionStandIn("Union", (), {"spec": spec})
 
@@ -212,12 +231,15 @@ def _native(spec: UnionSpec) -> tuple[Any, ...]:
     if not spec.tagged and not spec.catch_alls:
         # The first type of an untagged union is tried first anyway.
         first = fallbacks[0]
-        return (first,) if Any not in fallbacks and (get_origin(first) is list or _is_plain(first)) else ()
+        is_native = get_origin(first) is list or (_is_plain(first) and not forbidden(first))
+        return (first,) if Any not in fallbacks and is_native else ()
     if fallbacks:
         only = fallbacks[0]
         guarded = len(fallbacks) == 1 and getattr(only, "__untagged_by__", None) == spec.tag_field
+        guarded = guarded and forbidden(only) <= {spec.tag_field}
         return (only,) if guarded else ()
-    single = [k[0] for k in spec.tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
+    structs = [k[0] for k in spec.tagged.values() if len(k) == 1 and not issubclass(k[0], CatchAll)]
+    single = [k for k in structs if not forbidden(k)]
     # msgspec makes the tag of a lone Struct optional.
     return tuple(single) if len(single) > 1 else ()
 

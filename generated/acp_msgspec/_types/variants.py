@@ -79,6 +79,7 @@ class CatchAll(_Declared, metaclass=_CatchAllType):
     """The undeclared keys and their plain JSON values."""
 
     __shape__: ClassVar[Shape]
+    __forbids__: ClassVar[frozenset[str]]
 
     def __init_subclass__(
         cls,
@@ -88,8 +89,10 @@ class CatchAll(_Declared, metaclass=_CatchAllType):
         tag_field: str | None = None,
         tag: str | None = None,
         reserved: tuple[str, ...] = (),
+        forbids: tuple[str, ...] = (),
     ) -> None:
-        """Record the role of the class."""
+        """Record the role of the class; `forbids` are JSON keys that exclude it where a union has it as a variant."""
+        cls.__forbids__ = frozenset(forbids)
         cls.__shape__ = Shape(other_of, frozenset(known), tag_field, tag, frozenset(reserved))
 
     def __init__(self, /, **values: Any) -> None:

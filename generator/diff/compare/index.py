@@ -146,8 +146,8 @@ def renamed_type(kind: Type, names: Mapping[str, str]) -> Type:
             return Named(names.get(name, name))
         case Plain() | Integer():
             return kind
-        case Constrained(inner=inner, constraints=constraints):
-            return Constrained(renamed_type(inner, names), constraints)
+        case Constrained(inner=inner, constraints=constraints, enforced=enforced):
+            return Constrained(renamed_type(inner, names), constraints, enforced)
         case ListOf(item=item, skips=skips):
             return ListOf(renamed_type(item, names), skips)
         case MapOf(item=item):

@@ -101,8 +101,8 @@ class Shapes:
                 return ("plain", name)
             case Integer(format=fmt, low=low, high=high):
                 return ("integer", fmt, low, high)
-            case Constrained(inner=inner, constraints=constraints):
-                return ("constrained", self.kind(inner, within), constraints)
+            case Constrained(inner=inner, constraints=constraints, enforced=enforced):
+                return ("constrained", self.kind(inner, within), constraints, enforced)
             case ListOf(item=item, skips=skips):
                 return ("list", self.kind(item, within), skips)
             case MapOf(item=item):
