@@ -48,7 +48,7 @@ class Overrides:
     strict: bool = True
     patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     not_patch: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """Nullable properties with two states, though the schema marks them as patch fields, or their definition has some."""
+    """Nullable properties with two states though the schema marks them, or others of the definition have three."""
     enforced: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The limits that readers enforce: a definition, or `Definition.property`, with their keywords."""
     tag_decides: set[str] = field(default_factory=set[str])
@@ -176,11 +176,16 @@ def load_overrides(source: Source, path: Path = ROOT / FILE) -> Overrides:
 
 def overrides_from(source: Source, data: bytes, shown: str = FILE) -> Overrides:
     """Read the entries for a schema from the content of the file `shown`."""
-    label = source.label
     try:
         raw = tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
         raise GeneratorError(f"is not TOML: {why}", file=shown) from None
+    return overrides_of(source, raw, shown)
+
+
+def overrides_of(source: Source, raw: dict[str, Any], shown: str = FILE) -> Overrides:
+    """Read the entries for a schema from the tables of the file `shown`."""
+    label = source.label
     if label in STABLE_OF:
         tables = [STABLE_OF[label], label]
     elif label in raw:

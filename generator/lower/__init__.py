@@ -37,7 +37,7 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
     needs = lower_needs(definitions, messages.methods, overrides, file)
     exports = tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)}))
     overrides.keep_fitting_names(exports)
-    undecided = find_undecided(schema, overrides, messages.methods, needs)
+    undecided = find_undecided(schema.source, overrides, messages.methods, needs)
     if schema.source.pinned:
         overrides.check_used(schema)
         if undecided:

@@ -9,34 +9,46 @@ from generator.errors import GeneratorError, child
 from generator.lower.needs import without_capability
 from generator.model import Method, Need
 from generator.overrides import FREE, Overrides
-from generator.read import Schema
+from generator.source import Source
 
 
 def find_undecided(
-    schema: Schema, overrides: Overrides, methods: Iterable[Method], needs: Iterable[Need]
+    source: Source, overrides: Overrides, methods: Iterable[Method], needs: Iterable[Need]
 ) -> list[GeneratorError]:
     """List the decisions that the overrides lack."""
-    label = schema.source.label
-    found = [_states(schema, overrides, name, places) for name, places in sorted(overrides.undecided.items())]
-    for method in without_capability(methods, needs, overrides):
-        part = method.request or method.notification or method.response or ""
-        found.append(
-            schema.fail(
-                child("", "$defs", part, "x-method"),
-                f"{overrides.file} does not say which capability the method {method.name!r} needs",
-                f"add it to [{label}.capabilities], or to `{FREE}` of [{label}] if it needs none",
-            )
+    return [*undecided_states(source, overrides), *undecided_needs(source, overrides, methods, needs)]
+
+
+def undecided_states(source: Source, overrides: Overrides) -> list[GeneratorError]:
+    """List the definitions with patch facts that say nothing of some of their nullable properties."""
+    label = source.label
+    return [
+        GeneratorError(
+            f"{overrides.file} does not say whether absent and null differ for {', '.join(places)} of {name}, "
+            "some of whose properties have three states",
+            file=source.file,
+            pointer=next(iter(places.values())),
+            hint=f"add {name} = [{_quoted(places)}] to [{label}.patch] or to [{label}.not_patch]",
         )
-    return found
+        for name, places in sorted(overrides.undecided.items())
+    ]
 
 
-def _states(schema: Schema, overrides: Overrides, name: str, places: dict[str, str]) -> GeneratorError:
-    """Return the error for the nullable properties of one definition."""
-    label = schema.source.label
-    keys = ", ".join(f'"{key}"' for key in places)
-    return schema.fail(
-        next(iter(places.values())),
-        f"{overrides.file} does not say whether absent and null differ for {', '.join(places)} of {name}, "
-        "some of whose properties have three states",
-        f"add {name} = [{keys}] to [{label}.patch] or to [{label}.not_patch]",
-    )
+def undecided_needs(
+    source: Source, overrides: Overrides, methods: Iterable[Method], needs: Iterable[Need]
+) -> list[GeneratorError]:
+    """List the methods of which the overrides do not say what capability they need."""
+    label = source.label
+    return [
+        GeneratorError(
+            f"{overrides.file} does not say which capability the method {method.name!r} needs",
+            file=source.file,
+            pointer=child("", "$defs", method.request or method.notification or method.response or "", "x-method"),
+            hint=f"add it to [{label}.capabilities], or to `{FREE}` of [{label}] if it needs none",
+        )
+        for method in without_capability(methods, needs, overrides)
+    ]
+
+
+def _quoted(keys: Iterable[str]) -> str:
+    return ", ".join(f'"{key}"' for key in keys)
