@@ -110,9 +110,7 @@ def _method_members(node: ast.ClassDef) -> Iterator[PublicName]:
                     pass
 
 
-def check_names(
-    label: str, entries: list[PublicName], before: list[PublicName], overrides: Overrides, module: Module | None = None
-) -> None:
+def check_names(label: str, entries: list[PublicName], before: list[PublicName], overrides: Overrides) -> None:
     """Refuse removed names whose part of the schema still exists, and entries for names that do not apply."""
     own = {e.name for e in entries if not e.stands_for.startswith(FORMERLY)}
     for old, new in overrides.renamed.items():
@@ -130,36 +128,43 @@ def check_names(
                 file=overrides.file,
                 hint="remove the entry",
             )
-    for problem in problems_of(label, entries, before, overrides, module):
+    for problem in name_problems(label, entries, before, overrides):
         raise problem
 
 
-def problems_of(
-    label: str, entries: list[PublicName], before: list[PublicName], overrides: Overrides, module: Module | None = None
+def name_problems(
+    label: str, entries: list[PublicName], before: list[PublicName], overrides: Overrides
 ) -> list[GeneratorError]:
-    """Return an error for each name and role that would vanish, and that no entry of the overrides accounts for.
-
-    A role's error says what is missing if the `module` is given.
-    """
+    """Return an error for each name that would vanish, and that no entry of the overrides accounts for."""
     found: list[GeneratorError] = []
     for entry, now in lost_names(entries, before):
-        if entry.name in overrides.gone:
-            continue
         problem = f"the name {label}.{entry.name} would become {now}, but what it stands for is still upstream: "
         hint = f'keep the old name alive with [{label}.renamed] {entry.name} = "{now}" in {overrides.file}'
-        if not is_class(entry) or not is_class(PublicName(now, "")):
+        if not (is_class(entry) and is_class(PublicName(now, ""))):
             hint = _how_to_let_go(label, entry.name, overrides)
-        found.append(GeneratorError(problem + entry.stands_for, file=f"generated/{FILE}", hint=hint))
-    for entry in vanished(entries, before):
-        if entry.name in overrides.gone:
-            continue
-        what = f"the name {label}.{entry.name} would vanish, which is not upstream's"
-        if entry.stands_for == ROLE.strip():
-            role = entry.name.removeprefix(ROLE)
-            what = f"the role {role} of {label} was there before and is not found now"
-            what += f": {why_absent(role, module)}" if module is not None else ""
-        found.append(GeneratorError(what, file=f"generated/{FILE}", hint=_how_to_let_go(label, entry.name, overrides)))
+        if entry.name not in overrides.gone:
+            found.append(GeneratorError(problem + entry.stands_for, file=f"generated/{FILE}", hint=hint))
+    for entry in _vanished(entries, before, overrides):
+        if entry.stands_for != ROLE.strip():
+            problem = f"the name {label}.{entry.name} would vanish, which is not upstream's"
+            hint = _how_to_let_go(label, entry.name, overrides)
+            found.append(GeneratorError(problem, file=f"generated/{FILE}", hint=hint))
     return found
+
+
+def role_problems(
+    module: Module, entries: list[PublicName], before: list[PublicName], overrides: Overrides
+) -> list[GeneratorError]:
+    """Return an error for each role that a schema had and has no more, and that no entry accounts for."""
+    roles = [e.name.removeprefix(ROLE) for e in _vanished(entries, before, overrides) if e.stands_for == ROLE.strip()]
+    return [
+        GeneratorError(
+            f"the role {role} of {module.label} was there before and is not found now: {why_absent(role, module)}",
+            file=f"generated/{FILE}",
+            hint=_how_to_let_go(module.label, f"{ROLE}{role}", overrides),
+        )
+        for role in roles
+    ]
 
 
 def is_class(entry: PublicName) -> bool:
@@ -171,15 +176,15 @@ def _how_to_let_go(label: str, name: str, overrides: Overrides) -> str:
     return f'find out why, or let it go with "{name}" in `{GONE}` of [{label}] in {overrides.file}'
 
 
-def vanished(entries: list[PublicName], before: list[PublicName]) -> list[PublicName]:
+def _vanished(entries: list[PublicName], before: list[PublicName], overrides: Overrides) -> list[PublicName]:
     """List the roles and the package's own names that are not there any more.
 
-    Names that go along with a role or a class are not listed.
+    Names that go along with a role or a class are not listed, nor those that may go.
     """
     names = {e.name for e in entries}
     gone = [e for e in before if e.name not in names and _is_own(e) and names >= {e.stands_for} - {OWN, ROLE.strip()}]
     whole = {e.name for e in gone}
-    return [e for e in gone if e.name.rpartition(".")[0] not in whole]
+    return [e for e in gone if e.name.rpartition(".")[0] not in whole and e.name not in overrides.gone]
 
 
 def lost_names(entries: list[PublicName], before: list[PublicName]) -> list[tuple[PublicName, str]]:

@@ -14,8 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from generator import STARTED
+from generator.bump import Options, write_plan
+from generator.bump import plan as plan_bump
+from generator.bump import render as render_plan
+from generator.bump.render import VECTORS
+from generator.bump.staging import require_clean
 from generator.diff import FORMATS
 from generator.diff import diff as compare
+from generator.diff.render.markdown import render_markdown
 from generator.errors import GeneratorError
 from generator.explain import explain as explain_type
 from generator.manifest import FILE as MANIFEST
@@ -170,8 +176,7 @@ def pin(
     ] = False,
 ) -> None:
     """Copy upstream's schemas into schema/, without their descriptions, and write the lock file."""
-    if commit is not None and not re.fullmatch(r"[0-9a-f]{7,40}", commit):
-        raise GeneratorError(f"--commit {commit!r} is not a commit", hint="7 to 40 hexadecimal digits")
+    _check_commit(commit)
     lock, changes = pin_schemas(source, commit, release, drop_missing=drop_missing)
     console = Console(highlight=False)
     for what, paths in (("new", changes.added), ("changed", changes.changed), ("removed", changes.stale)):
@@ -183,6 +188,32 @@ def pin(
         console.print(f"kept: {path} ({why})", soft_wrap=True, markup=False)
     if lock.unverified:
         console.print(f"unverified: {lock.unverified}", soft_wrap=True, markup=False)
+
+
+def _check_commit(commit: str | None) -> None:
+    if commit is not None and not re.fullmatch(r"[0-9a-f]{7,40}", commit):
+        raise GeneratorError(f"--commit {commit!r} is not a commit", hint="7 to 40 hexadecimal digits")
+
+
+@app.command()
+def bump(
+    source: Annotated[str, typer.Argument(help="The same as for `pin`.")],
+    apply: Annotated[bool, typer.Option("--apply", help="Write what needs no judgement.")] = False,
+    commit: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
+    release: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
+    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="The same as for `pin`.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write the comparison as Markdown into this file.")] = None,
+) -> None:
+    """Compare SOURCE with what is pinned: list every edit and every decision; --apply pins it and writes the edits."""
+    _check_commit(commit)
+    if apply:
+        require_clean(ROOT)
+    plan = plan_bump(source, Options(commit, release, drop_missing))
+    if apply:
+        write_plan(plan)
+    if report is not None:
+        compare_or_write(report.parent, {report.name: render_markdown(plan.comparison)}, {}, check=False)
+    sys.stdout.write(render_plan(plan, applied=apply, has_vectors=(ROOT / VECTORS).is_file()))
 
 
 @app.command()

@@ -65,7 +65,10 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
         overrides = load_overrides(source, root / OVERRIDES)
         module, made, summary = _generate_module(source, overrides, load_docs(source, root), step)
         entries[source.label] = api.entries_of(module, overrides) + api.names_of_package(module, made)
-        api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides, module)
+        former = api.from_text(before, source.label)
+        api.check_names(source.label, entries[source.label], former, overrides)
+        for problem in api.role_problems(module, entries[source.label], former, overrides):
+            raise problem
         files.update(made)
         summaries.append(summary)
     files[api.FILE] = api.to_text(entries)

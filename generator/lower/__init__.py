@@ -35,26 +35,26 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
     definitions = with_fallback_guards([*context.values.values(), *objects, *unions])
     messages = lower_messages(context, context.routing)
     needs = lower_needs(definitions, messages.methods, overrides, file)
-    exports = tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)}))
-    overrides.keep_fitting_names(exports)
-    undecided = find_undecided(schema.source, overrides, messages.methods, needs)
-    if schema.source.pinned:
-        overrides.check_used(schema)
-        if undecided:
-            raise undecided[0]
-    return Module(
+    module = Module(
         label=schema.source.label,
         definitions=tuple(sorted(definitions, key=lambda d: d.name)),
         envelopes=messages.envelopes,
         routings=messages.routings,
         methods=messages.methods,
-        exports=exports,
+        exports=tuple(sorted({e.name for e in (*definitions, *messages.envelopes, *messages.routings)})),
         needs=needs,
         request_id=messages.request_id,
         error=messages.error,
         features=lower_features(definitions, messages, schema.source.file),
         version=_version(schema, overrides),
     )
+    overrides.keep_fitting_names(module.exports)
+    undecided = find_undecided(schema.source, overrides, module)
+    if schema.source.pinned:
+        overrides.check_used(schema)
+        if undecided:
+            raise undecided[0]
+    return module
 
 
 def _version(schema: Schema, overrides: Overrides) -> int:

@@ -12,6 +12,7 @@ from generator.model import (
     Field,
     ListOf,
     Method,
+    Module,
     Named,
     Need,
     Plain,
@@ -50,13 +51,12 @@ def lower_needs(
     return tuple(sorted(made, key=lambda n: (n.method, n.field or "", n.value or "")))
 
 
-def without_capability(methods: Iterable[Method], needs: Iterable[Need], overrides: Overrides) -> list[Method]:
+def without_capability(module: Module, overrides: Overrides) -> list[Method]:
     """List the methods of agents and clients that need no capability and are not known to be free."""
-    methods = list(methods)
-    if all(m.name != INITIALIZE for m in methods):
+    if all(m.name != INITIALIZE for m in module.methods):
         return []
-    known = {n.method for n in needs if n.field is None}
-    handled = (m for m in methods if {"agent", "client"} & {*m.handled_by} and m.name not in known)
+    known = {n.method for n in module.needs if n.field is None}
+    handled = (m for m in module.methods if {"agent", "client"} & {*m.handled_by} and m.name not in known)
     return [m for m in handled if not overrides.is_free(m.name)]
 
 

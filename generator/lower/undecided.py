@@ -7,16 +7,14 @@ from collections.abc import Iterable
 
 from generator.errors import GeneratorError, child
 from generator.lower.needs import without_capability
-from generator.model import Method, Need
+from generator.model import Method, Module
 from generator.overrides import FREE, Overrides
 from generator.source import Source
 
 
-def find_undecided(
-    source: Source, overrides: Overrides, methods: Iterable[Method], needs: Iterable[Need]
-) -> list[GeneratorError]:
+def find_undecided(source: Source, overrides: Overrides, module: Module) -> list[GeneratorError]:
     """List the decisions that the overrides lack."""
-    return [*undecided_states(source, overrides), *undecided_needs(source, overrides, methods, needs)]
+    return [*undecided_states(source, overrides), *(why for why, _ in undecided_needs(source, overrides, module))]
 
 
 def undecided_states(source: Source, overrides: Overrides) -> list[GeneratorError]:
@@ -34,19 +32,20 @@ def undecided_states(source: Source, overrides: Overrides) -> list[GeneratorErro
     ]
 
 
-def undecided_needs(
-    source: Source, overrides: Overrides, methods: Iterable[Method], needs: Iterable[Need]
-) -> list[GeneratorError]:
-    """List the methods of which the overrides do not say what capability they need."""
+def undecided_needs(source: Source, overrides: Overrides, module: Module) -> list[tuple[GeneratorError, Method]]:
+    """List the methods of which the overrides do not say what capability they need, each with its error."""
     label = source.label
     return [
-        GeneratorError(
-            f"{overrides.file} does not say which capability the method {method.name!r} needs",
-            file=source.file,
-            pointer=child("", "$defs", method.request or method.notification or method.response or "", "x-method"),
-            hint=f"add it to [{label}.capabilities], or to `{FREE}` of [{label}] if it needs none",
+        (
+            GeneratorError(
+                f"{overrides.file} does not say which capability the method {method.name!r} needs",
+                file=source.file,
+                pointer=child("", "$defs", method.request or method.notification or method.response or "", "x-method"),
+                hint=f"add it to [{label}.capabilities], or to `{FREE}` of [{label}] if it needs none",
+            ),
+            method,
         )
-        for method in without_capability(methods, needs, overrides)
+        for method in without_capability(module, overrides)
     ]
 
 
