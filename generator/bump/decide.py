@@ -9,7 +9,7 @@ from generator.bump.emission import Emission
 from generator.bump.entries import Family
 from generator.bump.labels import Label, module_of
 from generator.bump.plan import Decision, Group
-from generator.bump.propose import proposal
+from generator.bump.propose import places_like, proposal, unneeded
 from generator.diff.compare.index import declaring_key
 from generator.diff.compare.shapes import META
 from generator.errors import GeneratorError
@@ -115,10 +115,24 @@ def _fields(name: str, structs: Mapping[str, Struct]) -> Iterator[Field]:
 
 
 def _needs(label: Label, found: Tolerated) -> Iterator[Decision]:
+    """Report methods without a capability, and new capabilities that nothing needs."""
+    proposed: set[str] = set()
     for why, method in undecided_needs(found.source, found.overrides, found.module):
-        proposed = proposal(method, found.module)
-        entry = f'perhaps "{method.name}" = "{proposed}"; ' if proposed else ""
+        path = proposal(method, found.module)
+        proposed.add(path)
+        entry = f'perhaps "{method.name}" = "{path}"; ' if path else ""
         yield replace(_decision(Group.CAPABILITIES, label.name, why), hint=entry + why.hint)
+    old = module_of(label.old)
+    for side, path in unneeded(found.module, old, proposed) if old is not None else ():
+        like = places_like(path, found.module)
+        entry = f"perhaps {', '.join(like)}; " if like else ""
+        yield Decision(
+            Group.CAPABILITIES,
+            label.name,
+            found.source.file,
+            f"the {side} can advertise {path}, which is new, and nothing is known to need it",
+            f"{entry}say what needs it in [{label.name}.capabilities] of {FILE}, if anything does",
+        )
 
 
 def _names(label: Label, emission: Emission, found: Tolerated) -> Iterator[Decision]:
