@@ -71,7 +71,11 @@ class Docs:
         if found is None and shared is not None:
             # A property of a flattened variant has the text of the definition that declares it.
             declared = (pointer.split("/")[2], *shared) if pointer.startswith("/$defs/") else path
-            found = self._own(declared) or _at(self.files.get(SHARED, {}), shared)
+            found = self._own(declared)
+            if found is not None:
+                self._used.add(declared)
+            else:
+                found = _at(self.files.get(SHARED, {}), shared)
         if found is None:
             found = self._description(pointer)
         if found is None:

@@ -19,6 +19,11 @@ class GeneratorError(Exception):
         line = f"{place}: {problem}" if place else problem
         super().__init__(" ".join(f"{line} (hint: {hint})".split()) if hint else " ".join(line.split()))
 
+    @property
+    def problems(self) -> tuple["GeneratorError", ...]:
+        """The problems that this error reports: itself."""
+        return (self,)
+
 
 def child(pointer: str, *tokens: str | int) -> str:
     """Extend a JSON pointer (RFC 6901) by reference tokens."""

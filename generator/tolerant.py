@@ -49,17 +49,12 @@ def lower_what_can_be_read(source: Source, overrides_of: Callable[[Source], Over
         try:
             module = lower_schema(pruned.source, overrides)
         except GeneratorError as why:
-            for problem in _problems_of(why):
+            for problem in why.problems:
                 problems.setdefault(str(problem), problem)
             pruned.leave_out(why)
         else:
             return Tolerated(pruned.source, module, overrides, tuple(problems.values()), pruned.is_whole)
     raise next(iter(problems.values()))
-
-
-def _problems_of(why: GeneratorError) -> tuple[GeneratorError, ...]:
-    found: tuple[GeneratorError, ...] = getattr(why, "problems", (why,))
-    return found
 
 
 @dataclass(slots=True)
@@ -72,7 +67,7 @@ class _Pruned:
     def leave_out(self, why: GeneratorError) -> None:
         """Leave out what an error reports; where it reports several problems, one of each definition."""
         seen: set[str] = set()
-        for problem in _problems_of(why):
+        for problem in why.problems:
             if problem.file == self.source.meta_file and self.source.meta is not None:
                 self.source = replace(self.source, meta=None)
                 continue
