@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import tomlkit
-from tomlkit.items import Array, Item, Table
+from tomlkit.items import Item, Table
 from tomlkit.toml_document import TOMLDocument
 
 from generator.bump.plan import Edit, Place
@@ -13,7 +13,6 @@ from generator.jsonutil import is_object
 
 WIDE = 100
 """A list that is longer than this, in characters, is written on several lines."""
-Container = TOMLDocument | Table
 
 
 def edited(texts: Mapping[str, str], edits: Iterable[Edit]) -> dict[str, str]:
@@ -60,25 +59,25 @@ class _Editor:
     def put(self, place: Place, value: Any) -> None:
         """Add an entry."""
         keys = place.keys[:-2] if place.is_item else place.keys[:-1]
-        owner: Container = self._document(place.file)
+        owner: Any = self._document(place.file)
         for depth, key in enumerate(keys):
             if key not in owner:
                 table = tomlkit.table(is_super_table=depth + 1 < len(keys))
                 self._made.append(table)
                 self._add(owner, key, table)
-            owner = cast("Table", owner[key])
+            owner = owner[key]
         if place.is_item:
             name, item = place.keys[-2:]
             if name not in owner:
                 self._add(owner, name, tomlkit.array())
-            items = cast("Array", owner[name])
+            items = owner[name]
             items.append(item)
             if len(items.as_string()) > WIDE:
                 items.multiline(multiline=True)
         else:
             self._add(owner, place.keys[-1], _inline(value))
 
-    def _add(self, owner: Container, key: str, value: Any) -> None:
+    def _add(self, owner: Any, key: str, value: Any) -> None:
         """Add a key before those that come after it in the alphabet, if the keys of its kind are in that order."""
         is_table = isinstance(value, Table)
         same = [k for k, v in owner.items() if isinstance(v, Table) is is_table]
@@ -113,12 +112,12 @@ class _Editor:
 def _inline(value: Any) -> Any:
     if not is_object(value) or isinstance(value, Item):
         return value
-    table = tomlkit.inline_table()
+    table: Any = tomlkit.inline_table()
     table.update(value)
     return table
 
 
-def _drop_empty(owner: Container) -> None:
+def _drop_empty(owner: Any) -> None:
     """Remove the tables that have no entries left."""
     for key, value in list(owner.items()):
         if isinstance(value, Table):

@@ -64,15 +64,17 @@ def key_of(entry: Entry) -> str:
 
 def after(entry: Entry, value: Any, names: Mapping[str, str], methods: Mapping[str, str]) -> tuple[Entry, Any]:
     """Return what an entry becomes once definitions and methods have new names."""
-    if len(entry) > 1 and entry[0] in OF_DEFINITIONS:
-        head, dot, rest = entry[1].partition(".")
-        return (entry[0], names.get(head, head) + dot + rest, *entry[2:]), value
-    if entry[0] in OF_METHODS:
-        head, sign, rest = entry[1].partition("#")
-        return (entry[0], methods.get(head, head) + sign + rest), value
-    if entry[0] == RENAMED:
-        return entry, new_name(value, names)
-    return entry, value
+    match entry:
+        case (kind, name, *items) if kind in OF_DEFINITIONS:
+            head, dot, rest = name.partition(".")
+            return (kind, names.get(head, head) + dot + rest, *items), value
+        case (kind, name) if kind in OF_METHODS:
+            head, sign, rest = name.partition("#")
+            return (kind, methods.get(head, head) + sign + rest), value
+        case (kind, _) if kind == RENAMED:
+            return entry, new_name(value, names)
+        case _:
+            return entry, value
 
 
 def new_name(value: Any, names: Mapping[str, str]) -> Any:

@@ -16,6 +16,7 @@ from generator.jsonutil import is_object
 from generator.overrides import FILE
 from generator.pipeline import generate_pinned
 from tests.generator.bumping import FIRST, PINS, SECOND, bump, commit_of, make_project
+from tests.generator.command import generator
 from tests.support import made_once, tree
 
 pytestmark = pytest.mark.slow
@@ -168,3 +169,10 @@ def test_a_source_that_cannot_be_pinned(project: Path, tmp_path: Path) -> None:
         with pytest.raises(GeneratorError, match=message):
             bump(project, source)
     assert tree(project) == before
+
+
+def test_the_command_line(first: Path) -> None:
+    run = generator("bump", first / "nowhere")
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.startswith(f"error: {first / 'nowhere'}: is not a folder")
+    assert generator("bump", PINS / FIRST, "--commit", "HEAD~1").stderr.startswith("error: --commit 'HEAD~1' is not a")

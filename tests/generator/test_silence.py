@@ -13,6 +13,7 @@ import pytest
 from generator.bump import write_plan
 from generator.bump.plan import Group
 from generator.errors import GeneratorError
+from generator.jsonutil import is_array, is_object
 from generator.overrides import FILE
 from generator.pipeline import generate_pinned
 from tests.generator.bumping import bump, first_schema, make_project, write_source
@@ -62,10 +63,10 @@ def _method(defs: Definitions) -> None:
 def _branches(node: Any) -> list[list[Any]]:
     """List the innermost lists of alternatives of whole messages."""
     found: list[list[Any]] = []
-    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+    for value in node.values() if is_object(node) else node if is_array(node) else ():
         found += _branches(value)
-    inner = node.get("anyOf") if isinstance(node, dict) else None
-    if isinstance(inner, list) and any("allOf" in b for b in inner if isinstance(b, dict)):
+    inner = node.get("anyOf") if is_object(node) else None
+    if is_array(inner) and any("allOf" in branch for branch in inner):
         found.append(inner)
     return found
 
