@@ -128,8 +128,8 @@ def check_names(label: str, entries: list[PublicName], before: list[PublicName],
                 file=overrides.file,
                 hint="remove the entry",
             )
-    for problem in name_problems(label, entries, before, overrides):
-        raise problem
+    for why in name_problems(label, entries, before, overrides):
+        raise why
 
 
 def name_problems(

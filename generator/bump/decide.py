@@ -50,7 +50,7 @@ def _reading(label: Label, module: Tolerated | None, emission: Emission | None) 
 
 def _marker(label: Label, raw: Mapping[str, Any]) -> Iterator[Decision]:
     marker = raw.get(label.name, {}).get(MARKER)
-    definitions = label.new.source.raw.get("$defs", {}) if label.new is not None else {}
+    definitions: Mapping[str, Any] = label.new.source.raw.get("$defs", {}) if label.new is not None else {}
     if isinstance(marker, str) and label.new is not None and marker not in definitions:
         what = f"the marker {marker} is not a definition of {label.name} any more"
         hint = f"name another definition that only this version has, as {MARKER} of [{label.name}] in {FILE}"

@@ -95,7 +95,8 @@ class _Editor:
     def texts(self) -> dict[str, str]:
         """Return the edited texts."""
         for table in self._made:
-            if not any(isinstance(v, Table) for v in table.values()):
+            found: Any = table
+            if not any(isinstance(value, Table) for value in found.values()):
                 table.add(tomlkit.nl())
         for document in self._documents.values():
             _drop_empty(document)
