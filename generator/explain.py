@@ -1,6 +1,7 @@
 """Explaining one type: its place in the schema, its shape, how each field is read, its users, and the emitted code."""
 
 import difflib
+import json
 from dataclasses import dataclass
 
 from generator.docs import load_docs
@@ -26,7 +27,7 @@ from generator.model import (
 from generator.overrides import Overrides, load_overrides
 from generator.read import read_schema
 from generator.source import Source
-from generator.values import MemberOf
+from generator.values import MemberOf, to_json
 
 PRESENCES = {
     Presence.REQUIRED: "required",
@@ -89,9 +90,23 @@ def _details(definition: Definition, module: Module, source: Source) -> list[tup
     method, side = getattr(definition, "method", None), getattr(definition, "side", None)
     if method:
         out.append(("method", f"{method}, handled by: {side}"))
+    out += _exceptions(definition)
+    found = [f"{a.keyword} = {json.dumps(to_json(a.value))}" for a in module.annotations_at(definition.pointer)]
+    if found:
+        out.append(("annotations", ", ".join(found)))
     users = sorted({d.name for d in module.definitions if definition.name in _mentions(d) and d is not definition})
     users += [e.name for e in module.envelopes if e.params == definition.name]
     out.append(("used by", ", ".join(users) if users else "nothing else in this schema"))
+    return out
+
+
+def _exceptions(definition: Definition) -> list[tuple[str, str]]:
+    """List what a class does besides its shape: the keys that exclude it, and null."""
+    out: list[tuple[str, str]] = []
+    if isinstance(definition, Struct | CatchAll) and definition.forbids:
+        out.append(("excluded by", f"{', '.join(definition.forbids)}, where a union has it as a variant"))
+    if isinstance(definition, Struct) and definition.takes_null:
+        out.append(("null", "stands for an object without keys"))
     return out
 
 
@@ -114,10 +129,11 @@ def _shape(definition: Definition) -> str:
             return "text of a named type"
         case Alias():
             return "another name for a type"
-        case Union(tag_field=key, others=others, fallbacks=fallbacks):
+        case Union(tag_field=key, others=others, fallbacks=fallbacks, tag_decides=decides):
             how = f"with the tag {key!r}" if key else "without a tag, tried in order"
             ends = ["open to other tags"] if others else []
-            ends += ["then untagged fallbacks"] if fallbacks and key else []
+            rest = "untagged fallbacks where the tag is unknown" if decides else "then untagged fallbacks"
+            ends += [rest] if fallbacks and key else []
             return ", ".join([f"union {how}", *ends])
         case _:
             return "object"
@@ -149,7 +165,9 @@ def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, st
     if "SkipInvalid[" in text:
         notes.append("invalid items are dropped")
     if entry.presence is Presence.PATCH:
-        notes.append(f"override patch.{_declared_in(entry, owner)} in {overrides.file}")
+        declared = _declared_in(entry, owner)
+        listed = entry.wire in overrides.patch.get(declared, ())
+        notes.append(f"override patch.{declared} in {overrides.file}" if listed else "as the schema says: an update")
     if entry.presence is Presence.EMPTY and isinstance(entry.default, MemberOf):
         notes.append(f"override default.{entry.default.enumeration} in {overrides.file}")
     return entry.name, entry.wire, text, "; ".join(notes)

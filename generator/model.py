@@ -283,14 +283,20 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of the protocol: the sides that handle it, and the types that it carries."""
+    """A method of the protocol: the sides that handle its requests and its notifications, and the types it carries."""
 
     name: str
     key: str
-    handled_by: tuple[str, ...]
+    requests_handled_by: tuple[str, ...]
+    notifications_handled_by: tuple[str, ...]
     request: str | None = None
     response: str | None = None
     notification: str | None = None
+
+    @property
+    def handled_by(self) -> tuple[str, ...]:
+        """The sides that handle the method in any way."""
+        return tuple(sorted({*self.requests_handled_by, *self.notifications_handled_by}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +366,8 @@ class FileService:
 
     read: Coroutine
     write: Coroutine
+    optional: frozenset[str]
+    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +382,8 @@ class TerminalService:
     id_type: str | None
     """The definition of terminal ids; None where they are plain text."""
     exit_status_type: str
+    optional: frozenset[str]
+    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,8 +417,8 @@ class ClientTurn:
     cancel: Coroutine
     close: Coroutine | None
     permissions: PermissionService
-    idle: tuple[Coroutine, str] | None
-    """The notification that ends a turn and the class of its update, where the prompt's response does not end it."""
+    idle: tuple[Coroutine, tuple[str, ...]] | None
+    """The notification that ends a turn and the classes of its update, where the prompt's response does not end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +434,18 @@ class Features:
     files: FileService | None
     terminals: TerminalService | None
     permissions: PermissionService | None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A keyword that only describes the part of the schema at `pointer`.
+
+    A definition, a field and a member bear the pointer of the part that they stand for.
+    """
+
+    pointer: str
+    keyword: str
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,3 +467,9 @@ class Module:
     """None for a schema without messages, as early drafts were."""
     version: int = 1
     """The version of the protocol that `initialize` negotiates."""
+    annotations: tuple[Annotation, ...] = ()
+    """What the schema says in keywords that only describe."""
+
+    def annotations_at(self, pointer: str) -> tuple[Annotation, ...]:
+        """List the annotations of one part of the schema."""
+        return tuple(a for a in self.annotations if a.pointer == pointer)

@@ -12,10 +12,13 @@ from generator.read import Schema
 from generator.source import ROOT, Source, read_bytes
 
 FILE = "schema/overrides.toml"
-TABLES = ("patch", "not_patch", "enforced", "default", "unknown_member", "renamed", "capabilities")
-MARKER, NULL_AS_EMPTY, TAG_DECIDES = "marker", "null_as_empty", "tag_decides"
+TABLES = ("patch", "not_patch", "enforced", "forbids", "default", "unknown_member", "renamed", "capabilities")
+SETS = ("patch", "not_patch", "enforced", "forbids")
+"""The tables whose entries are sets of keys."""
+MARKER, NULL_AS_EMPTY = "marker", "null_as_empty"
 FREE, GONE = "free", "gone"
-LISTS = (TAG_DECIDES, FREE, GONE)
+UNIONS = ("tag_decides", "verbatim")
+LISTS = (*UNIONS, FREE, GONE)
 """Lists of names that a label has besides its tables."""
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
@@ -51,8 +54,11 @@ class Overrides:
     """Nullable properties with two states though the schema marks them, or others of the definition have three."""
     enforced: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The limits that readers enforce: a definition, or `Definition.property`, with their keywords."""
-    tag_decides: set[str] = field(default_factory=set[str])
-    """The unions that try no fallback for a known tag."""
+    forbids: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The keys that exclude a definition where a union has it as a variant."""
+    lists: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The lists `LISTS`. `tag_decides`: a known tag excludes the fallbacks. `verbatim`: no value changes. `free`: the
+    methods that need no capability. `gone`: names and roles that may go though what they stand for is still there."""
     null_as_empty: bool = False
     """Whether null stands for an empty object where a payload of a method requires nothing."""
     default: dict[str, str] = field(default_factory=dict[str, str])
@@ -61,10 +67,6 @@ class Overrides:
     """Deprecated names of former releases, each with the current name."""
     capabilities: dict[str, Capability] = field(default_factory=dict[str, "Capability"])
     """The capability that a method, or a part of its params, needs."""
-    free: set[str] = field(default_factory=set[str])
-    """The methods that need no capability."""
-    gone: set[str] = field(default_factory=set[str])
-    """Public names and roles of former releases that may go although what they stand for is still there."""
     family: str = "v1"
     """The stable schema whose entries these are."""
     inherited: set[str] = field(default_factory=set[str])
@@ -77,6 +79,11 @@ class Overrides:
     def used(self) -> frozenset[str]:
         """The entries that have matched so far."""
         return frozenset(self._used)
+
+    def set_of(self, table: str) -> dict[str, set[str]]:
+        """Return one of the tables `SETS`."""
+        found: dict[str, set[str]] = getattr(self, table)
+        return found
 
     def is_patch(self, definition: str, key: str, *, marked: bool = False) -> bool:
         """Return whether a property is a patch field: absent, null and a value mean different things.
@@ -97,11 +104,17 @@ class Overrides:
             self._used.add(f"enforced.{place}.{keyword}")
         return found
 
-    def decides_by_tag(self, union: str) -> bool:
-        """Return whether a known tag decides, so that no fallback is tried for an invalid payload."""
-        found = union in self.tag_decides
+    def forbidden(self, definition: str, marked: Collection[str]) -> tuple[str, ...]:
+        """Return the keys that exclude a definition from a union, besides those that the schema marks."""
+        found = tuple(sorted(self.forbids.get(definition, set[str]()) - set(marked)))
+        self._used.update(f"forbids.{definition}.{key}" for key in found)
+        return found
+
+    def lists_union(self, key: str, union: str) -> bool:
+        """Return whether a list of unions has one; `key` is one of `LISTS`."""
+        found = union in self.lists.get(key, ())
         if found:
-            self._used.add(f"{TAG_DECIDES}.{union}")
+            self._used.add(f"{key}.{union}")
         return found
 
     def takes_null(self) -> bool:
@@ -139,9 +152,14 @@ class Overrides:
         """Mark an entry of `capabilities` as used."""
         self._used.add(f"capabilities.{key}")
 
+    @property
+    def gone(self) -> set[str]:
+        """The names and roles of former releases that may go."""
+        return self.lists.get(GONE, set())
+
     def is_free(self, method: str) -> bool:
         """Return whether a method is known to need no capability."""
-        found = method in self.free
+        found = method in self.lists.get(FREE, ())
         if found:
             self._used.add(f"{FREE}.{method}")
         return found
@@ -154,14 +172,12 @@ class Overrides:
 
     def check_used(self, schema: Schema) -> None:
         """Refuse entries that were never used."""
-        sets = {"patch": self.patch, "not_patch": self.not_patch, "enforced": self.enforced}
-        entries = [f"{t}.{d}.{key}" for t, table in sets.items() for d, keys in table.items() for key in keys]
-        entries += [f"{TAG_DECIDES}.{union}" for union in self.tag_decides]
+        entries = [f"{t}.{d}.{key}" for t in SETS for d, keys in self.set_of(t).items() for key in keys]
+        entries += [f"{key}.{name}" for key, names in self.lists.items() for name in names if key != GONE]
         entries += [NULL_AS_EMPTY] if self.null_as_empty else []
         entries += [f"default.{e}" for e in self.default]
         entries += [f"unknown_member.{d}" for d in self.unknown_member]
         entries += [f"capabilities.{key}" for key in self.capabilities]
-        entries += [f"{FREE}.{method}" for method in self.free]
         stale(sorted(set(entries) - self._used - self.inherited), file=self.file, schema=schema.source.file)
 
 
@@ -224,20 +240,19 @@ def _add(out: Overrides, table: str, raw: dict[str, Any], shown: str, *, inherit
     for key, entries in raw.items():
         if key == MARKER:
             continue
-        if key in LISTS and is_array(entries) and all(isinstance(e, str) for e in entries):
-            {TAG_DECIDES: out.tag_decides, FREE: out.free, GONE: out.gone}[key].update(entries)
-            continue
         if key == NULL_AS_EMPTY and isinstance(entries, bool):
             out.null_as_empty = entries
+            continue
+        if key in LISTS and is_array(entries) and all(isinstance(e, str) for e in entries):
+            out.lists.setdefault(key, set()).update(entries)
             continue
         if key not in TABLES or not is_object(entries):
             raise GeneratorError(
                 f"[{table}] has an unknown table {key!r}", file=shown, hint=f"one of {', '.join(TABLES)}"
             )
         for name, value in entries.items():
-            if key in ("patch", "not_patch", "enforced") and is_array(value):
-                sets = {"patch": out.patch, "not_patch": out.not_patch, "enforced": out.enforced}[key]
-                sets.setdefault(name, set()).update(str(v) for v in value)
+            if key in SETS and is_array(value):
+                out.set_of(key).setdefault(name, set()).update(str(v) for v in value)
             elif key == "default" and isinstance(value, str):
                 out.default[name] = value
             elif key == "unknown_member" and isinstance(value, str):

@@ -75,13 +75,15 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
     return Generated(_output(files, tuple(s.label for s in sources)), tuple(summaries))
 
 
-def generate_single(path: Path, label: str, meta: Path | None, step: Step, out: Path) -> Generated:
+def generate_single(
+    path: Path, label: str, meta: Path | None, step: Step, out: Path, overrides: Path = ROOT / OVERRIDES
+) -> Generated:
     """Generate a package with one schema file; `out` may hold modules of earlier runs, which stay."""
     _check_label(label)
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
-    _, made, summary = _generate_module(source, load_overrides(source), load_docs(source), step)
+    _, made, summary = _generate_module(source, load_overrides(source, overrides), load_docs(source), step)
     files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made}
     return Generated(_output(files, (label,), leaves=there | {api.FILE}), (summary,))
 

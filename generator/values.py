@@ -105,3 +105,16 @@ def of_json(raw: object) -> Value:
             return MapValue(tuple((key, of_json(item)) for key, item in cast("dict[str, object]", raw).items()))
         case _:
             return Literal(cast("str | int | float | bool | None", raw))
+
+
+def to_json(value: Value) -> object:
+    """Convert a value that `of_json` has made to JSON; a value with classes has no JSON of its own."""
+    match value:
+        case Literal(value=plain):
+            return plain
+        case ListValue(items=items):
+            return [to_json(item) for item in items]
+        case MapValue(entries=entries):
+            return {key: to_json(item) for key, item in entries}
+        case MemberOf() | New():
+            raise TypeError(f"{value!r} refers to a class")

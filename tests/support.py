@@ -16,6 +16,7 @@ import pytest
 
 from generator.jsonutil import is_array, is_object
 from generator.manifest import update
+from generator.overrides import FILE
 from generator.pipeline import generate_single
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,8 +26,10 @@ T = TypeVar("T")
 
 
 def generate_case(schema: Path, label: str, out: Path) -> dict[str, str]:
-    """Generate one schema into `out` and give the texts of its module."""
-    made = generate_single(schema, label, None, lambda _: None, out)
+    """Generate one schema into `out`, with the overrides beside it if there are any; give the texts of its module."""
+    own = schema.parent / "overrides.toml"
+    overrides = own if own.exists() else ROOT / FILE
+    made = generate_single(schema, label, None, lambda _: None, out, overrides)
     update(out, made.output, check=False)
     prefix = f"acp_msgspec/{label}/"
     return {p.removeprefix(prefix): t for p, t in made.files.items() if p.startswith(prefix)}

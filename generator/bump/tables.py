@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from generator.jsonutil import is_array, is_object
-from generator.overrides import FREE, GONE, LISTS, MARKER, TAG_DECIDES
+from generator.overrides import FREE, GONE, LISTS, MARKER, SETS, UNIONS
 
 Entry = tuple[str, ...]
 Entries = Mapping[Entry, Any]
 
 ITEM = object()
 """The value of an entry that is an item of a list."""
-OF_DEFINITIONS = ("patch", "not_patch", "enforced", "default", "unknown_member", TAG_DECIDES)
+OF_DEFINITIONS = (*SETS, *UNIONS, "default", "unknown_member")
 """The tables whose entries begin with a definition."""
 OF_METHODS = ("capabilities", FREE)
 """Those whose entries begin with a method."""

@@ -92,6 +92,7 @@ class FilesView:
 
     read: CoroutineView
     write: CoroutineView
+    optional: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class TerminalsView:
     made_id: str
     """The id of a new terminal, built from the text `made`."""
     exit_status_type: str
+    optional: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +263,12 @@ class _Endpoints:
         parts = [quoted(turn.prompt.method), quoted(turn.cancel.method), quoted(ask.name), f"lambda: {result}"]
         if turn.idle:
             update, idle = turn.idle
-            parts += [quoted(update.name), self._spelling[idle]]
+            parts += [quoted(update.name), f"({', '.join(self._spelling[name] for name in idle)},)"]
         parts += [f"close={quoted(turn.close.method)}"] if turn.close else []
         return f"ClientTurn({', '.join(parts)})"
 
     def _files(self, service: FileService) -> FilesView:
-        return FilesView(self._coroutine(service.read), self._coroutine(service.write))
+        return FilesView(self._coroutine(service.read), self._coroutine(service.write), service.optional)
 
     def _terminals(self, service: TerminalService) -> TerminalsView:
         return TerminalsView(
@@ -277,6 +279,7 @@ class _Endpoints:
             wait=self._coroutine(service.wait),
             made_id=f"{self._spelling[service.id_type]}(made)" if service.id_type else "made",
             exit_status_type=self._spelling[service.exit_status_type],
+            optional=service.optional,
         )
 
     def _permissions(self, service: PermissionService) -> PermissionsView:

@@ -67,6 +67,9 @@ class MethodView:
 
     name: str
     handled_by: str
+    requests_handled_by: str | None
+    """None where all sides that handle the method handle requests, or where there are none."""
+    notifications_handled_by: str | None
     request: str | None
     response: str | None
     notification: str | None
@@ -205,9 +208,13 @@ class _Messages:
         )
 
     def _method(self, method: Method) -> MethodView:
+        handled_by = (method.requests_handled_by, method.notifications_handled_by)
+        differs = all(handled_by) and handled_by[0] != handled_by[1]
         return MethodView(
             name=quoted(method.name),
-            handled_by=", ".join(quoted(h) for h in method.handled_by),
+            handled_by=_sides(method.handled_by),
+            requests_handled_by=_sides(method.requests_handled_by) if differs else None,
+            notifications_handled_by=_sides(method.notifications_handled_by) if differs else None,
             request=self._spell(method.request),
             response=self._spell(method.response),
             notification=self._spell(method.notification),
@@ -233,6 +240,10 @@ class _Messages:
             builds=builds,
             overloads=builds if len(builds) > 1 else (),
         )
+
+
+def _sides(sides: tuple[str, ...]) -> str:
+    return ", ".join(quoted(side) for side in sides)
 
 
 def _routing(routing: Routing, docs: Docs) -> RoutingView:

@@ -5,6 +5,7 @@ imports the schema (`read`), the overrides and the names; nothing here knows Pyt
 """
 
 from generator.errors import GeneratorError
+from generator.lower.annotations import annotations_of
 from generator.lower.context import Context
 from generator.lower.definitions import claim_names, lower_objects, lower_values
 from generator.lower.features import lower_features
@@ -47,6 +48,7 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
         error=messages.error,
         features=lower_features(definitions, messages, schema.source.file),
         version=_version(schema, overrides),
+        annotations=annotations_of(schema),
     )
     overrides.keep_fitting_names(module.exports)
     undecided = find_undecided(schema.source, overrides, module)
@@ -60,7 +62,8 @@ def lower(schema: Schema, overrides: Overrides) -> Module:
 def _version(schema: Schema, overrides: Overrides) -> int:
     """Return the protocol version: that of upstream's list of methods, else of the overrides that the schema fits."""
     meta = schema.source.meta or {}
-    version = meta.get("version", int(overrides.family.removeprefix("v") or 1))
+    family = overrides.family.removeprefix("v")
+    version = meta.get("version", int(family) if family.isdecimal() else 1)
     if type(version) is not int or version < 0:
         raise GeneratorError("is not a version number", file=schema.source.meta_file, pointer="/version")
     return version

@@ -55,6 +55,9 @@ class Alternative:
     keeps_extra: bool = False
     payload: str | None = None
     forbids: tuple[str, ...] = ()
+    """The keys that exclude the alternative."""
+    is_verbatim: bool = False
+    """Whether an object is written again as it was given: its class keeps undeclared keys, and nothing is repaired."""
 
 
 def expand_definition(context: Context, name: str, within: tuple[str, ...] = ()) -> list[Alternative]:
@@ -78,7 +81,10 @@ def expand(
     """List the alternatives of an object schema."""
     keeps_extra = node.additionalProperties is True or node.unevaluatedProperties is True
     properties = _properties(node, pointer, owner, upserted=pointer in context.upserted)
-    found = [Alternative((), pointer, properties, keeps_extra=keeps_extra, forbids=forbidden_keys(node))]
+    forbids = forbidden_keys(node)
+    if pointer == context.pointer(owner):
+        forbids += context.overrides.forbidden(owner, forbids)
+    found = [Alternative((), pointer, properties, keeps_extra=keeps_extra, forbids=forbids)]
     for name in all_of(node):
         parts = expand_definition(context, name, within)
         found = [_join(a, b, nested=len(parts) > 1) for a in found for b in parts]

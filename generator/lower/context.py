@@ -55,9 +55,9 @@ class Context:
             if category_of(node) in wanted:
                 yield name, node, self.pointer(name)
 
-    def is_struct(self, name: str) -> bool:
-        """Return whether a definition is an object with declared properties only."""
-        return category_of(self.definition(name)) is Category.STRUCT
+    def is_struct(self, name: str | None) -> bool:
+        """Return whether a definition is an object with declared properties only; there may be none."""
+        return name is not None and category_of(self.definition(name)) is Category.STRUCT
 
     def made_as(self, name: str) -> Definition | None:
         """Return what a definition has become, if it is neither an object nor a union."""

@@ -40,18 +40,20 @@ READ_FILE, WRITE_FILE = "fs/read_text_file", "fs/write_text_file"
 CREATE, KILL, OUTPUT = "terminal/create", "terminal/kill", "terminal/output"
 RELEASE, WAIT = "terminal/release", "terminal/wait_for_exit"
 SERVED: dict[str, tuple[set[str], set[str]]] = {
-    READ_FILE: ({"session_id", "path", "line", "limit"}, {"content"}),
-    WRITE_FILE: ({"session_id", "path", "content"}, set()),
-    CREATE: ({"session_id", "command", "args", "env", "cwd", "output_byte_limit"}, {"terminal_id"}),
+    READ_FILE: ({"path"}, {"content"}),
+    WRITE_FILE: ({"path", "content"}, set()),
+    CREATE: ({"session_id", "command"}, {"terminal_id"}),
     KILL: ({"session_id", "terminal_id"}, set()),
     OUTPUT: ({"session_id", "terminal_id"}, {"output", "truncated", "exit_status"}),
     RELEASE: ({"session_id", "terminal_id"}, set()),
     WAIT: ({"session_id", "terminal_id"}, {"exit_code", "signal"}),
 }
-"""The methods that ready handlers serve, with the fields that they read from the params and write to the result."""
+"""The methods that ready handlers serve, with the fields that they need in the params and write to the result."""
+OPTIONAL = {READ_FILE: {"line", "limit"}, CREATE: {"args", "env", "cwd", "output_byte_limit"}}
+"""The fields of the params that they use where a schema has them."""
 SELECTED, CANCELLED = "selected", "cancelled"
-IDLE_UPDATE = "state_update/idle"
-"""The tags of the update that reports an idle session."""
+IDLE_UPDATE = ("state_update", "idle")
+"""The tags of the update that reports an idle session; its variants, if it is a union again, have more tags."""
 
 
 def lower_features(definitions: Iterable[Definition], messages: Messages, file: str) -> Features | None:
@@ -82,9 +84,13 @@ def _handled_by(side: str, messages: Messages, file: str) -> tuple[Coroutine, ..
     envelopes = {(e.method, e.is_request): e.name for e in messages.envelopes}
     found: list[Coroutine] = []
     for method in methods:
-        for is_request, params in ((True, method.request), (False, method.notification)):
+        parts = (
+            (True, method.request, method.requests_handled_by),
+            (False, method.notification, method.notifications_handled_by),
+        )
+        for is_request, params, handled_by in parts:
             envelope = envelopes.get((method.name, is_request))
-            if params is not None and envelope is not None:
+            if params is not None and envelope is not None and side in handled_by:
                 name = names[method.key, is_request]
                 result = method.response if is_request else None
                 found.append(Coroutine(name, method.name, params, envelope, is_request, result))
@@ -124,7 +130,7 @@ class _Finder:
     def files(self) -> FileService | None:
         """Find the methods that work on files."""
         read, write = self._served(READ_FILE), self._served(WRITE_FILE)
-        return FileService(read, write) if read and write else None
+        return FileService(read, write, self._optional(read)) if read and write else None
 
     def terminals(self) -> TerminalService | None:
         """Find the methods that work on terminals."""
@@ -139,7 +145,8 @@ class _Finder:
             return None
         if not self._has(status, {"exit_code", "signal"}):
             return None
-        return TerminalService(create, kill, output, release, wait, None if is_text else name, status)
+        id_type_name = None if is_text else name
+        return TerminalService(create, kill, output, release, wait, id_type_name, status, self._optional(create))
 
     def _served(self, method: str) -> Coroutine | None:
         """Find a method that the client alone handles and whose types have the fields that a ready handler uses."""
@@ -148,6 +155,9 @@ class _Finder:
         if found is None or found.result is None or method in self._agent:
             return None
         return found if self._has(found.params, read) and self._has(found.result, written) else None
+
+    def _optional(self, served: Coroutine) -> frozenset[str]:
+        return frozenset(OPTIONAL[served.method] & self._fields(served.params).keys())
 
     def permissions(self) -> PermissionService | None:
         """Find the permission request, and the outcomes that it can be answered with."""
@@ -178,8 +188,10 @@ class _Finder:
         if prompt is None or cancel is None or permissions is None:
             return None
         update = self._client.get(UPDATE)
-        idle = self._variants(update.params, "update").get(IDLE_UPDATE) if update is not None else None
-        turn_end = (update, idle) if update is not None and idle is not None else None
+        updates = self._variants(update.params, "update") if update is not None else {}
+        # The tags stand first in the steps to a variant; behind them may be those of a union inside it.
+        idle = tuple(name for steps, name in updates.items() if tuple(steps.split("/")[:2]) == IDLE_UPDATE)
+        turn_end = (update, idle) if update is not None and idle else None
         return ClientTurn(prompt, cancel, self._close(), permissions, turn_end)
 
     def _prompt_and_cancel(self) -> tuple[Coroutine, Coroutine] | tuple[None, None]:

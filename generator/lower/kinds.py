@@ -102,10 +102,10 @@ def _integer_of(context: Context, node: SchemaObject, pointer: str) -> Integer:
 def constrained(context: Context, kind: Type, node: SchemaObject, pointer: str) -> Type:
     """Add the limits of the schema at `pointer` to a type: sender constraints, and those that the overrides enforce."""
     place = _place(pointer)
-    enforced = {n for n, keyword in LIMITS.items() if place and context.overrides.enforces(place, keyword)}
     found = constraints_of(node)
     if not found:
         return kind
+    enforced = {n for n, _ in found if place and n in LIMITS and context.overrides.enforces(place, LIMITS[n])}
     rest = tuple((name, value) for name, value in found if name not in enforced)
     return Constrained(kind, rest, tuple((name, value) for name, value in found if name in enforced))
 

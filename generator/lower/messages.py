@@ -65,12 +65,18 @@ class Messages:
 
 @dataclass(slots=True)
 class _Types:
-    """The types that one method carries, and the values of `x-side` of its parts."""
+    """The types that one method carries, and the values of `x-side` of its requests and of its notifications."""
 
-    sides: set[str] = field(default_factory=set[str])
+    request_sides: set[str] = field(default_factory=set[str])
+    notification_sides: set[str] = field(default_factory=set[str])
     request: str | None = None
     response: str | None = None
     notification: str | None = None
+
+    @property
+    def sides(self) -> set[str]:
+        """The values of `x-side` of all parts."""
+        return self.request_sides | self.notification_sides
 
 
 def lower_messages(context: Context, routing: frozenset[str]) -> Messages:
@@ -121,8 +127,9 @@ def _carried(node: Any) -> Iterator[str]:
 
 
 def _method(name: str, key: str, types: _Types) -> Method:
-    handled_by = tuple(sorted({h for s in types.sides for h in HANDLED_BY[s]}))
-    return Method(name, key, handled_by, types.request, types.response, types.notification)
+    sides = (types.request_sides, types.notification_sides)
+    requests, notifications = (tuple(sorted({h for s in found for h in HANDLED_BY[s]})) for found in sides)
+    return Method(name, key, requests, notifications, types.request, types.response, types.notification)
 
 
 class _Router:
@@ -189,7 +196,7 @@ class _Router:
     def _place(self, method: str, side: str, suffix: str, definition: str) -> None:
         """Note a definition as the part of a method that `suffix` names."""
         types = self.methods.setdefault(method, _Types())
-        types.sides.add(side)
+        (types.notification_sides if suffix == "Notification" else types.request_sides).add(side)
         slot = suffix.lower()
         known = getattr(types, slot)
         if known not in (None, definition):
@@ -291,7 +298,7 @@ def _meta_keys(source: Source, methods: dict[str, _Types]) -> dict[str, str]:
         keys[method] = key
         listed.setdefault(method, set()).add(side)
     for method, types in sorted(methods.items()):
-        wanted = {"agent", "client"} if "both" in types.sides else types.sides
+        wanted = {h for s in types.sides for h in HANDLED_BY[s]} if types.sides != {"protocol"} else types.sides
         if listed.get(method, set()) != wanted:
             raise GeneratorError(
                 f"{method!r} is handled by {_and(wanted)} in {source.file}, but listed for "

@@ -94,8 +94,9 @@ def required_constants(node: SchemaObject) -> list[tuple[str, str]]:
 def forbidden_keys(node: SchemaObject) -> tuple[str, ...]:
     """List the keys that `propertyNames` excludes."""
     names = node.propertyNames
-    excluded: Any = names.extras.get("not", {}) if names is not None else {}
-    return tuple(excluded["enum"]) if "enum" in excluded else (excluded["const"],) if "const" in excluded else ()
+    excluded = cast("dict[str, Any]", names.extras.get("not", {})) if isinstance(names, SchemaObject) else {}
+    keys: list[str] = excluded["enum"] if "enum" in excluded else [excluded["const"]] if "const" in excluded else []
+    return tuple(keys)
 
 
 def step_of(branch: SchemaObject) -> str | None:

@@ -12,7 +12,7 @@ from generator.lower.categories import Category, has_shared_part, is_object_bran
 from generator.lower.context import Context
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import kind_of
-from generator.lower.nodes import branches_of, text_of
+from generator.lower.nodes import branches_of, reference_of, text_of
 from generator.model import CatchAll, Definition, Field, Leniency, Named, Plain, Presence, Struct, Tag, Type, Union
 from generator.names import field_of, variant_name
 
@@ -43,13 +43,18 @@ def _lower(
     context: Context, name: str, node: SchemaObject, pointer: str, folded: dict[str, Tag]
 ) -> tuple[Definition, ...]:
     """Lower one union: the classes that its variants need, then the union."""
-    alternatives, fallbacks = _alternatives(context, name, node, pointer)
+    found = _branches(context, name, node, pointer)
+    alternatives = [a for a in found if isinstance(a, Alternative)]
     variants = _Variants(context, name, _tag_field(context, node, alternatives, pointer), alternatives, folded)
     tagged: list[Named] = []
     others: list[Named] = []
+    fallbacks: list[Type] = []
     made: list[Definition] = []
     steps: list[tuple[str, str]] = []
-    for alternative in alternatives:
+    for alternative in found:
+        if not isinstance(alternative, Alternative):
+            fallbacks.append(alternative)
+            continue
         target, own = variants.make(alternative)
         made += [own] if own is not None else []
         steps.append(("/".join(alternative.steps), target.name))
@@ -70,31 +75,45 @@ def _lower(
         tuple(fallbacks),
         method=text_of(node, "x-method"),
         side=text_of(node, "x-side"),
-        tag_decides=bool(tagged and fallbacks and not others) and context.overrides.decides_by_tag(name),
+        tag_decides=bool(tagged and fallbacks and not others) and context.overrides.lists_union("tag_decides", name),
         variants=tuple(steps),
     )
     return *made, union
 
 
-def _alternatives(
-    context: Context, name: str, node: SchemaObject, pointer: str
-) -> tuple[list[Alternative], list[Type]]:
-    """List the objects of a union, and the other types in it."""
+def _branches(context: Context, name: str, node: SchemaObject, pointer: str) -> list[Alternative | Type]:
+    """List the objects of a union and the other types in it, in order."""
     if has_shared_part(node):
-        return expand(context, node, pointer, name), []
+        return [*expand(context, node, pointer, name)]
     check_tags(context, node, pointer)
-    alternatives: list[Alternative] = []
-    fallbacks: list[Type] = []
+    out: list[Alternative | Type] = []
     keyword, branches = branches_of(node)
     for index, branch in enumerate(branches):
         place = child(pointer, keyword, index)
         if isinstance(branch, SchemaObject) and is_object_branch(branch):
-            alternatives.extend(branch_alternatives(context, branch, place, name))
-            continue
-        kind = kind_of(context, branch, place)
-        # In the oldest schemas, a union of responses has null once for each empty response.
-        fallbacks += [kind] if kind != Plain("None") or kind not in fallbacks else []
-    return alternatives, fallbacks
+            out.extend(branch_alternatives(context, branch, place, name))
+        elif isinstance(branch, SchemaObject) and _is_verbatim(context, name, branch):
+            found = branch_alternatives(context, branch, place, name)
+            out.extend(replace(a, keeps_extra=True, is_verbatim=True) for a in found)
+        else:
+            kind = kind_of(context, branch, place)
+            # In the oldest schemas, a union of responses has null once for each empty response.
+            out.extend([kind] if kind != Plain("None") or kind not in out else [])
+    return out
+
+
+def _is_verbatim(context: Context, union: str, branch: SchemaObject) -> bool:
+    """Return whether the object that a branch refers to is written again as it was given."""
+    return context.is_struct(reference_of(branch)) and context.overrides.lists_union("verbatim", union)
+
+
+def _verbatim(context: Context, fields: tuple[Field, ...], pointer: str) -> tuple[Field, ...]:
+    """Change fields so that nothing is repaired, and null is kept: a value that does not fit is none of this class."""
+    for entry in fields:
+        if entry.presence in (Presence.DEFAULTED, Presence.EMPTY):
+            raise context.fail(pointer, f"a verbatim union has a property with a default: {entry.wire!r}")
+    made = (replace(f, leniency=Leniency.NONE) for f in fields)
+    return tuple(replace(f, presence=Presence.PATCH) if f.presence is Presence.OPTION else f for f in made)
 
 
 def _tag_field(context: Context, node: SchemaObject, found: list[Alternative], pointer: str) -> str | None:
@@ -136,6 +155,8 @@ class _Variants:
             return Named(name), Struct(name, pointer, (), tag, base=payload, forbids=alternative.forbids)
         constants = tuple(self._constant(t, pointer) for t in alternative.tags if t != tag)
         fields = (*constants, *lower_fields(context, alternative.properties, pointer))
+        if alternative.is_verbatim:
+            fields = _verbatim(context, fields, pointer)
         if alternative.other_of is None and not alternative.keeps_extra:
             return Named(name), Struct(name, pointer, fields, tag, forbids=alternative.forbids)
         known, reserved = alternative.known, self._reserved(alternative)

@@ -10,9 +10,10 @@ from generator.errors import GeneratorError
 from generator.lower import lower
 from generator.model import Enumeration, Presence, Struct
 from generator.overrides import FILE, load_overrides
+from generator.pin import pin
 from generator.read import read_schema
 from generator.source import Source, load_pinned
-from tests.support import ROOT
+from tests.support import CASES, ROOT
 
 SOURCES = {s.label: s for s in load_pinned()[0]}
 UNKNOWN = '[v1.unknown_member]\nToolKind = "other"'
@@ -52,6 +53,28 @@ def _lower(source: Source, text: str, folder: Path) -> None:
             "unknown_member = 'misc'",
         ),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["title"]\n', "a patch field must be optional"),
+        (
+            "[v1.default]\n",
+            '[v1.not_patch]\nSessionInfoUpdate = ["title"]\n\n[v1.default]\n',
+            "stale entry not_patch.SessionInfoUpdate.title: ",
+        ),
+        (
+            "[v1.default]\n",
+            '[v1.enforced]\nToolCallId = ["maxLength"]\n"ToolCall.title" = ["minLength"]\n\n[v1.default]\n',
+            r"stale entries enforced\.ToolCall\.title\.minLength, enforced\.ToolCallId\.maxLength: ",
+        ),
+        (
+            "[v1.default]\n",
+            '[v1.forbids]\nToolCalled = ["title"]\n\n[v1.default]\n',
+            "stale entry forbids.ToolCalled.title: ",
+        ),
+        (
+            "[v1.patch]\n",
+            '[v1]\ntag_decides = ["ContentBlock"]\nverbatim = ["ToolCall"]\n\n[v1.patch]\n',
+            "stale entries tag_decides.ContentBlock, verbatim.ToolCall: ",
+        ),
+        ("[v1.patch]\n", '[v1]\nverbatim = "ToolCall"\n\n[v1.patch]\n', "has an unknown table 'verbatim'"),
+        ("[v1.patch]\n", "[v1]\nnull_as_empty = 1\n\n[v1.patch]\n", "has an unknown table 'null_as_empty'"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["content"]\n', "a patch field must be optional and nullable"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = "title"\n', r"\[v1.patch\] ToolCall has a value of the wrong type"),
         ("[v1.default]\n", "[v1.defaults]\n", r"\[v1\] has an unknown table 'defaults'"),
@@ -165,3 +188,24 @@ def test_every_place_of_the_pinned_schemas_is_documented() -> None:
         docs.check_used()
         assert docs.missing == []
         assert docs.coverage[0] > 700
+
+
+def _pinned(commit: str, label: str, folder: Path, text: str | None = None) -> None:
+    """Lower one schema of a stored commit with its overrides, or with another text of them."""
+    case = CASES / "pins" / commit
+    pin(str(case), commit, None, root=folder)
+    text = (case / "overrides.toml").read_text(encoding="utf-8") if text is None else text
+    _lower(next(s for s in load_pinned(folder)[0] if s.label == label), text, folder)
+
+
+def test_what_the_schema_says_needs_no_entry(tmp_path: Path) -> None:
+    """The schema marks its updates since then, and an entry that repeats a mark is as stale as any other."""
+    commit = "c0945895a632"
+    text = (CASES / "pins" / commit / "overrides.toml").read_text(encoding="utf-8")
+    _pinned(commit, "v2", tmp_path)
+    repeated = text.replace("[v2.enforced]\n", '[v2.patch]\nToolCallUpdate = ["title"]\n\n[v2.enforced]\n')
+    with pytest.raises(GeneratorError, match=r"stale entry patch.ToolCallUpdate.title: "):
+        _pinned(commit, "v2", tmp_path, repeated)
+    repeated = text.replace("[v2.enforced]\n", '[v2.forbids]\nTitledMultiSelectItems = ["type"]\n\n[v2.enforced]\n')
+    with pytest.raises(GeneratorError, match=r"stale entry forbids.TitledMultiSelectItems.type: "):
+        _pinned(commit, "v2", tmp_path, repeated)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import CASES, generate_case, golden, imported
 
-WITH_MESSAGES = ("messages", "early_schema", "proxies")
+WITH_MESSAGES = ("messages", "early_schema", "proxies", "directions")
 SHAPES = sorted(p.name for p in (CASES / "shapes").iterdir())
 
 

@@ -80,7 +80,9 @@ def _compile(kind: Any) -> TypeReader:
         return LiteralReader(args)
     if members := union_members(kind):
         options = [a for a in members if a is not UnsetType]
-        return ChoiceReader(tuple(reader_of(a) for a in options), " | ".join(_name(a) for a in options))
+        names = " | ".join(_name(a) for a in options)
+        options.sort(key=lambda a: a is not type(None))  # null is None, also where an object takes null
+        return ChoiceReader(tuple(reader_of(a) for a in options), names)
     raise TypeError(f"{kind!r} is not a type that this package decodes")
 
 

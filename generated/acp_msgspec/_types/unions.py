@@ -7,7 +7,7 @@ decode in one pass, annotated with the whole `UnionSpec` for the slow path, or a
 import sys
 import typing
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 from msgspec import Struct, field
 
@@ -128,6 +128,12 @@ def forbidden(kind: Any) -> frozenset[str]:
     """Return the JSON keys that exclude a class where a union has it as a variant."""
     found: frozenset[str] = getattr(kind, "__forbids__", frozenset())
     return found
+
+
+def is_excluded(kind: Any, value: Any) -> bool:
+    """Return whether a value has a key that excludes a class where a union has it as a variant."""
+    keys = forbidden(kind)
+    return bool(keys) and isinstance(value, dict) and not keys.isdisjoint(cast("dict[str, Any]", value))
 
 
 class _UnionStandIn(StandIn):

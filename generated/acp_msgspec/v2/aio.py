@@ -428,7 +428,7 @@ class ClientConnection(Connection[Client]):
             "session_request_permission",
             lambda: RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled()),
             "session_update",
-            SessionUpdateStateUpdateIdle,
+            (SessionUpdateStateUpdateIdle,),
             close="session/close",
         ),
         versions=_VERSIONS,

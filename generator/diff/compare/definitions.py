@@ -54,7 +54,20 @@ def _objects(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -
     # Where a variant is another class now, its union reports the new class with its bases.
     if pair.name(old.name) == new.name:
         _base(pair, old, new)
+    _reading(pair, old, new)
     compare_fields(pair, new.name, pair.old.fields(old.name), pair.new.fields(new.name))
+
+
+def _reading(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
+    """Compare what decides whether an object is read at all: the keys that exclude it, and null."""
+    for key in sorted({*old.forbids, *new.forbids}):
+        if key not in old.forbids:
+            _log(pair, "exclusion.added", old, new, new=quoted(key))
+        elif key not in new.forbids:
+            _log(pair, "exclusion.removed", old, new, old=quoted(key))
+    took, takes = (isinstance(d, Struct) and d.takes_null for d in (old, new))
+    if took is not takes:
+        _log(pair, "empty.taken" if takes else "empty.refused", old, new)
 
 
 def _base(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:

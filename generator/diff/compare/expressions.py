@@ -23,7 +23,7 @@ from generator.model import (
 ANY = Plain("Any")
 TEXT = Plain("str")
 LOWER_IS_LAXER = frozenset({"minimum", "min_items", "min_length"})
-HIGHER_IS_LAXER = frozenset({"maximum"})
+HIGHER_IS_LAXER = frozenset({"maximum", "max_length"})
 NO_LIMIT = "none"
 
 Constraints = tuple[tuple[str, str | int | float], ...]
@@ -102,9 +102,14 @@ class TypeComparison:
         """Compare the one option left on each side; neither is an alias, null or a union."""
         match old, new:
             case (Constrained(), _) | (_, Constrained()):
-                inner_old, had = _split_constraints(old)
-                inner_new, has = _split_constraints(new)
-                return [*constraint_differences(had, has), *self.differences(inner_old, inner_new)]
+                inner_old, had, had_enforced = _split_constraints(old)
+                inner_new, has, has_enforced = _split_constraints(new)
+                limits = constraint_differences(had_enforced, has_enforced, "limit")
+                # What readers enforce on one side only is a matter of the limit alone.
+                moved = {key for key, _ in (*had_enforced, *has_enforced)}
+                advised = [tuple(pair for pair in given if pair[0] not in moved) for given in (had, has)]
+                constraints = constraint_differences(*advised)
+                return [*constraints, *limits, *self.differences(inner_old, inner_new)]
             case Integer(), Integer():
                 return _range_differences(old, new)
             case ListOf(item=had, skips=skipped), ListOf(item=has, skips=skips):
@@ -139,29 +144,31 @@ def bounds_of(kind: Integer) -> tuple[int, int]:
     return (low if kind.low is None else kind.low, high if kind.high is None else kind.high)
 
 
-def constraint_differences(had: Constraints, has: Constraints) -> list[TypeDifference]:
-    """Compare two sets of sender constraints, one by one."""
+def constraint_differences(had: Constraints, has: Constraints, group: str = "constraint") -> list[TypeDifference]:
+    """Compare two sets of sender constraints, or of limits, one by one; `group` is that of the rules."""
     before, after = dict(had), dict(has)
     found: list[TypeDifference] = []
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new:
-            found.append(TypeDifference(_constraint_rule(key, old, new), _limit(key, old), _limit(key, new)))
+            found.append(
+                TypeDifference(f"{group}.{_constraint_rule(key, old, new)}", _limit(key, old), _limit(key, new))
+            )
     return found
 
 
 def _constraint_rule(key: str, old: str | float | None, new: str | float | None) -> str:
     if old is None:
-        return "constraint.stricter"
+        return "stricter"
     if new is None:
-        return "constraint.laxer"
+        return "laxer"
     if isinstance(old, str) or isinstance(new, str):
-        return "constraint.changed"
+        return "changed"
     if key in LOWER_IS_LAXER:
-        return "constraint.laxer" if new < old else "constraint.stricter"
+        return "laxer" if new < old else "stricter"
     if key in HIGHER_IS_LAXER:
-        return "constraint.laxer" if new > old else "constraint.stricter"
-    return "constraint.changed"
+        return "laxer" if new > old else "stricter"
+    return "changed"
 
 
 def _limit(key: str, value: str | float | None) -> str:
@@ -176,8 +183,8 @@ def _range_differences(old: Integer, new: Integer) -> list[TypeDifference]:
     return [TypeDifference(rule, f"{low_old} to {high_old}", f"{low_new} to {high_new}")]
 
 
-def _split_constraints(kind: Type) -> tuple[Type, Constraints]:
-    return (kind.inner, kind.constraints) if isinstance(kind, Constrained) else (kind, ())
+def _split_constraints(kind: Type) -> tuple[Type, Constraints, Constraints]:
+    return (kind.inner, kind.constraints, kind.enforced) if isinstance(kind, Constrained) else (kind, (), ())
 
 
 def _options(kind: Type) -> list[Type]:

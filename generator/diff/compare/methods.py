@@ -50,14 +50,11 @@ def renamed_methods(old: Module, new: Module, names: Mapping[str, str]) -> dict[
 def _key(method: Method, names: Mapping[str, str]) -> tuple[object, ...]:
     """Return what a renamed method keeps: its handlers and its types."""
     types = [getattr(method, part) for part in PARTS]
-    return (method.handled_by, *(names.get(t, t) for t in types))
+    return (method.requests_handled_by, method.notifications_handled_by, *(names.get(t, t) for t in types))
 
 
 def _compare(pair: ModulePair, old: Method, new: Method) -> None:
-    had, has = set(old.handled_by), set(new.handled_by)
-    if had != has:
-        rule = "handler.added" if had < has else "handler.removed" if has < had else "handler.moved"
-        _log(pair, rule, old, new, old=_and(old.handled_by), new=_and(new.handled_by))
+    _compare_handlers(pair, old, new)
     # Without a meta file, member names derive from method names and may differ from those in the package.
     if pair.has_meta and member_name(old.key) != member_name(new.key):
         members = (member_name(old.key), member_name(new.key))
@@ -74,6 +71,23 @@ def _compare(pair: ModulePair, old: Method, new: Method) -> None:
             _log(pair, "part.added", old, new, what=part, new=after)
         elif before is not None and after is None:
             _log(pair, "part.removed", old, new, what=part, old=before)
+
+
+def _compare_handlers(pair: ModulePair, old: Method, new: Method) -> None:
+    """Compare who handles a method: once for the whole method, or for requests and notifications where they differ."""
+    kinds = [
+        ("", old.handled_by, new.handled_by),
+        ("requests", old.requests_handled_by, new.requests_handled_by),
+        ("notifications", old.notifications_handled_by, new.notifications_handled_by),
+    ]
+    parts = [(what, had, has) for what, had, has in kinds[1:] if had and has]
+    is_one = len({had for _, had, _ in parts}) == len({has for _, _, has in parts}) == 1
+    for what, had, has in kinds[:1] if is_one or not parts else parts:
+        if set(had) != set(has):
+            gone, new_ones = set(had) - set(has), set(has) - set(had)
+            rule = "handler.moved" if gone and new_ones else "handler.removed" if gone else "handler.added"
+            name = f"METHODS[{quoted(new.name)}]{' as ' + what if what else ''}"
+            _log(pair, rule, old, new, name=name, old=_and(had), new=_and(has))
 
 
 def _log(
@@ -106,9 +120,16 @@ def _text(method: Method | None) -> str:
     """Write a method as `METHODS` does."""
     if method is None:
         return ""
-    arguments = [f"name={quoted(method.name)}", f"handled_by={{{', '.join(quoted(h) for h in method.handled_by)}}}"]
+    arguments = [f"name={quoted(method.name)}", f"handled_by={_set(method.handled_by)}"]
+    if len({sides for sides in (method.requests_handled_by, method.notifications_handled_by) if sides}) > 1:
+        arguments.append(f"requests_handled_by={_set(method.requests_handled_by)}")
+        arguments.append(f"notifications_handled_by={_set(method.notifications_handled_by)}")
     arguments += [f"{part}={getattr(method, part)}" for part in PARTS if getattr(method, part) is not None]
     return f"Method({', '.join(arguments)})"
+
+
+def _set(sides: tuple[str, ...]) -> str:
+    return f"{{{', '.join(quoted(side) for side in sides)}}}"
 
 
 def _and(sides: tuple[str, ...]) -> str:

@@ -54,6 +54,8 @@ def compare_unions(pair: ModulePair, old: Union, new: Union) -> None:
     _order(unions, matched)
     _others(unions)
     _fallbacks(unions)
+    if old.tag_decides is not new.tag_decides and old.tagged and new.tagged:
+        unions.log("fallback.excluded" if new.tag_decides else "fallback.tried")
 
 
 def _order(unions: UnionPair, matched: list[tuple[str, str]]) -> None:

@@ -148,7 +148,7 @@ class PermissionRequests:
         """The prompts of each session that were given up and whose turns may still run at the agent."""
         self.wrappers = {turn.permission: self._wrap_permission}
         """What to put around the handler's methods, by their names."""
-        if turn.idle is not None:
+        if turn.idle:
             self.wrappers[turn.update] = self._wrap_update
 
     async def during_prompt(self, session: Any, answer: Awaitable[Any]) -> Any:
@@ -162,7 +162,7 @@ class PermissionRequests:
             self._prompts[session] -= 1
             if not self._prompts[session]:
                 del self._prompts[session]
-                if self.turn.idle is None and session not in self._abandoned:
+                if not self.turn.idle and session not in self._abandoned:
                     self._cancelled.discard(session)
 
     def prompt_abandoned(self, session: Any) -> None:
@@ -176,12 +176,12 @@ class PermissionRequests:
             self._abandoned[session] -= 1
             if self._abandoned[session] <= 0:
                 del self._abandoned[session]
-                if self.turn.idle is None and session not in self._prompts:
+                if not self.turn.idle and session not in self._prompts:
                     self._cancelled.discard(session)
 
     def cancel(self, session: Any) -> None:
         """Answer the permission requests of a session's turn with `cancelled`, until the turn has ended."""
-        if self.turn.idle is not None or session in self._prompts:
+        if self.turn.idle or session in self._prompts:
             self._cancelled.add(session)
         self._running.cancel(session, self._running.mark_cancelled(session))
 
@@ -209,7 +209,7 @@ class PermissionRequests:
 
     def _wrap_update(self, handler: Handler | None) -> Handler:
         def session_update(params: Any) -> Awaitable[Any] | None:
-            if type(params.update) is self.turn.idle:
+            if type(params.update) in self.turn.idle:
                 self._cancelled.discard(params.session_id)
             return handler(params) if handler is not None else None
 

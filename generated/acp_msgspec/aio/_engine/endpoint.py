@@ -72,8 +72,8 @@ class ClientTurn(Struct, frozen=True):
     """Builds the answer to a permission request of a cancelled turn."""
     update: str = ""
     """The coroutine that handles session updates."""
-    idle: type[Any] | None = None
-    """The update that ends a turn, if the answer to the prompt does not end it."""
+    idle: tuple[type[Any], ...] = ()
+    """The classes of the updates that end a turn, if the answer to the prompt does not end it."""
     close: str = ""
     """The method that closes a session and thereby cancels its turn, if the schema has it."""
 

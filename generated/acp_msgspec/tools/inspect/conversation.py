@@ -141,7 +141,7 @@ class Conversation:
         if isinstance(peeked.session_id, str):
             message.session = cut(peeked.session_id)
         if message.sender is None:
-            message.sender = self._sender_of(message.method or "", peeked.request_id)
+            message.sender = self._sender_of(message, peeked.request_id)
         self._decode(message, None)
         if message.session is not None and message.decoded is not None:
             message.tool_call = self._tool_calls.apply(message.decoded, message.session)
@@ -166,14 +166,22 @@ class Conversation:
         if not self._fixed and type(version) is int:
             self.label = label_for(version)
 
-    def _sender_of(self, method: str, cancelled_id: Any) -> Side | None:
-        known = schema(self.label).methods.get(method)
-        if known is None:
+    def _sender_of(self, message: LogMessage, cancelled_id: Any) -> Side | None:
+        handled_by = self._handled_by(message)
+        if not handled_by:
             return None
-        if len(known.handled_by) == 1:
-            return "client" if "agent" in known.handled_by else "agent"
+        if len(handled_by) == 1:
+            return "client" if "agent" in handled_by else "agent"
         request = self.pending.candidates(cancelled_id, None)
         return request[-1].sender if len(request) == 1 else None
+
+    def _handled_by(self, message: LogMessage) -> frozenset[str]:
+        """Return the sides that handle such a message; nobody handles a method that the schema lacks."""
+        known = schema(self.label).methods.get(message.method or "")
+        if known is None:
+            return frozenset()
+        own = known.requests_handled_by if message.kind == "request" else known.notifications_handled_by
+        return own or known.handled_by
 
     def _answer(self, message: LogMessage, frame: Frame) -> None:
         found = self.pending.candidates(message.id, message.sender)
@@ -229,7 +237,7 @@ class Conversation:
         """Improve the problem of an unknown method: it may be for the other side, or of another schema."""
         method = message.method or ""
         known = schema(self.label).methods.get(method)
-        if known is not None and message.sender is not None and message.sender in known.handled_by:
+        if known is not None and message.sender is not None and message.sender in self._handled_by(message):
             here = f"{cut(method)!r} is handled by the {message.sender}, but was sent by it"
             message.problem = Problem(f"{here} (are the labels those of the other side?)", "$.method", METHOD_NOT_FOUND)
         elif known is None:
