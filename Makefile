@@ -102,23 +102,9 @@ soak: $(STAMP) ## Flood connections, then send a million messages between two pe
 release-check: $(STAMP) ## Build, judge, install and use wheel and sdist (TAG=v1.2.3 compares versions).
 	@$(PY) -m tests.tools.release_check --tag "$(TAG)"
 
-bump-ready:
-	@command -v git >/dev/null || { echo "error: make bump compares with the last commit, and there is no git" >&2; exit 1; }
-	@git rev-parse --verify --quiet HEAD >/dev/null 2>&1 || \
-		{ echo "error: make bump compares with the last commit, and this is not a checkout that has one" >&2; exit 1; }
-	@test -z "$$(git status --porcelain -- schema)" || \
-		{ echo "error: schema/ has changes that are not committed; commit or restore them first" >&2; exit 1; }
-
-bump: bump-ready $(STAMP) ## Pin SOURCE=…, show what changes for users, generate, test.
-	@test -n "$(SOURCE)" || { echo "error: name the source: make bump SOURCE=… [PIN='--commit …']" >&2; exit 1; }
-	@$(PY) -m generator pin "$(SOURCE)" $(PIN)
-	@if git diff --quiet HEAD -- schema; then \
-		echo "nothing to bump: these schemas are pinned already"; \
-	else \
-		$(PY) -m generator diff HEAD schema/lock.json; \
-		case $$? in 0|3|4) ;; *) exit 1;; esac; \
-		$(MAKE) --no-print-directory generate test; \
-	fi
+bump: $(STAMP) ## Show all that taking SOURCE=… in changes and asks for; APPLY=1 writes it (PIN='--commit …').
+	@test -n "$(SOURCE)" || { echo "error: name the source: make bump SOURCE=… [APPLY=1] [PIN='--commit …']" >&2; exit 1; }
+	@$(PY) -m generator bump "$(SOURCE)" $(PIN) $(if $(APPLY),--apply)
 
 vectors: $(STAMP) ## Record the reference's verdicts on the pinned schemas; needs cargo (CRATE=1.2.3 names its version).
 	@$(PY) -m tests.oracle.record $(if $(CRATE),--crate $(CRATE))

@@ -15,7 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from generator import STARTED
-from generator.diff import FORMATS, Report, written_parts
+from generator.bump import Options, write_plan
+from generator.bump import plan as plan_bump
+from generator.bump import render as render_plan
+from generator.bump.render import VECTORS
+from generator.bump.staging import require_clean
+from generator.diff import FORMATS, Report, report_of, written_parts
 from generator.diff import diff as compare
 from generator.errors import GeneratorError, Problems
 from generator.explain import explain as explain_type
@@ -242,6 +247,29 @@ def _print_lines(lines: list[str]) -> None:
 
 
 @app.command()
+def bump(
+    source: Annotated[str, typer.Argument(help="The same as for `pin`.")],
+    apply: Annotated[bool, typer.Option("--apply", help="Write what needs no judgement.")] = False,
+    commit: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
+    release: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
+    date: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
+    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="The same as for `pin`.")] = False,
+    equal_to: Annotated[list[str] | None, typer.Option(help="The same as for `pin`.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the comparison as Markdown into this file.")] = None,
+) -> None:
+    """Compare SOURCE with what is pinned: list every edit and every decision; --apply pins it and writes the edits."""
+    _refuse_folder(report)
+    if apply:
+        require_clean(ROOT)
+    plan = plan_bump(source, Options(commit, release, date, drop_missing, tuple(equal_to or ())))
+    if apply:
+        write_plan(plan)
+    if report is not None:
+        _write_report(report_of(plan.comparison, "markdown"), report)
+    sys.stdout.write(render_plan(plan, applied=apply, has_vectors=(ROOT / VECTORS).is_file()))
+
+
+@app.command()
 def explain(
     name: Annotated[str, typer.Argument(help="A type: a key of $defs, or the class of a variant.")],
     label: Annotated[str, typer.Option(help="The module to look in.")] = "v1",
@@ -288,9 +316,14 @@ def diff(
     fmt: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     out: Annotated[Path | None, typer.Option(help="The file to write; the default is standard output.")] = None,
 ) -> None:
-    """Show what changed for users between two versions; exit status: 0 no change, 3 patch or minor, 4 major."""
+    """Show what changed for users between two versions; exit status: 0 no change, 3 patch or minor, 4 major.
+
+    What cannot be read is left out, and listed on standard error.
+    """
     _refuse_folder(out)
     report = compare(old, new, fmt)
+    for problem in report.comparison.problems:
+        print(f"not compared: {problem}", file=sys.stderr)
     if out is None:
         sys.stdout.write(report.text if report.text.endswith("\n") else f"{report.text}\n")
     else:

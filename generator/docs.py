@@ -1,6 +1,7 @@
 """Docstrings: texts from `schema/docs/`, else the descriptions of the schema if it has any."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,11 @@ class Docs:
         return self._find((METHODS, name), "")
 
     @property
+    def places(self) -> frozenset[tuple[str, ...]]:
+        """The places whose texts were asked for."""
+        return frozenset(self._used)
+
+    @property
     def coverage(self) -> tuple[int, int]:
         """The number of places with a text, and of all places."""
         return self._found, self._found + len(self.missing)
@@ -56,7 +62,7 @@ class Docs:
         """Refuse unused entries of the label's own file."""
         own = self.files.get(self.source.label, {})
         gone = own.keys() - {path[0] for path in self._used}
-        unused = [".".join(path[:1] if path[0] in gone else path) for path in _entries(own) if path not in self._used]
+        unused = [".".join(path[:1] if path[0] in gone else path) for path in entries_of(own) if path not in self._used]
         stale(dict.fromkeys(unused), file=f"{FOLDER}/{self.source.label}.toml", schema=self.source.file)
 
     def _find(self, path: tuple[str, ...], pointer: str, shared: tuple[str, ...] | None = None) -> str | None:
@@ -65,7 +71,11 @@ class Docs:
         if found is None and shared is not None:
             # A property of a flattened variant has the text of the definition that declares it.
             declared = (pointer.split("/")[2], *shared) if pointer.startswith("/$defs/") else path
-            found = self._own(declared) or _at(self.files.get(SHARED, {}), shared)
+            found = self._own(declared)
+            if found is not None:
+                self._used.add(declared)
+            else:
+                found = _at(self.files.get(SHARED, {}), shared)
         if found is None:
             found = self._description(pointer)
         if found is None:
@@ -94,20 +104,33 @@ class Docs:
 
 def load_docs(source: Source, root: Path = ROOT) -> Docs:
     """Read the files that document a schema."""
-    names = [SHARED, STABLE_OF.get(source.label, source.label)]
-    if source.label in STABLE_OF:
-        names.append(source.label)
-    files: dict[str, dict[str, Any]] = {}
-    for name in names:
-        path = root / FOLDER / f"{name}.toml"
+    found: dict[str, bytes] = {}
+    for name in files_of(source.label):
+        path = root / name
         if path.exists():
-            files[name] = _load(path, f"{FOLDER}/{name}.toml", shared=name == SHARED)
+            found[name] = read_bytes(path, name)
+    return docs_from(source, found)
+
+
+def files_of(label: str) -> list[str]:
+    """List the files that document a schema; of two texts for one place, that of the later file counts."""
+    names = dict.fromkeys((SHARED, STABLE_OF.get(label, label), label))
+    return [f"{FOLDER}/{name}.toml" for name in names]
+
+
+def docs_from(source: Source, contents: Mapping[str, bytes]) -> Docs:
+    """Read the contents of the files that document a schema."""
+    files: dict[str, dict[str, Any]] = {}
+    for file in files_of(source.label):
+        if file in contents:
+            name = Path(file).stem
+            files[name] = _load(contents[file], file, shared=name == SHARED)
     return Docs(source, files)
 
 
-def _load(path: Path, shown: str, *, shared: bool) -> dict[str, Any]:
+def _load(data: bytes, shown: str, *, shared: bool) -> dict[str, Any]:
     try:
-        raw = tomllib.loads(read_bytes(path, shown).decode("utf-8"))
+        raw = tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as why:
         raise GeneratorError(f"is not TOML: {why}", file=shown) from None
     tables = {SHARED: raw} if shared else {n: e for n, e in raw.items() if n != METHODS}
@@ -128,7 +151,8 @@ def _at(table: dict[str, Any], path: tuple[str, ...]) -> str | None:
     return node if isinstance(node, str) else None
 
 
-def _entries(table: dict[str, Any]) -> list[tuple[str, ...]]:
+def entries_of(table: dict[str, Any]) -> list[tuple[str, ...]]:
+    """List the places that a file has texts for."""
     out: list[tuple[str, ...]] = []
     for name, entry in table.items():
         for key, value in entry.items():

@@ -69,8 +69,11 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
             if made is not None:
                 files.update(made.files)
                 summaries.append(made.summary)
-                entries[source.label] = api.entries_of(made.module, overrides)
-                api.check_names(source.label, entries[source.label], api.from_text(before, source.label), overrides)
+                own = api.entries_of(made.module, overrides) + api.names_of_package(made.module, made.files)
+                entries[source.label], former = own, api.from_text(before, source.label)
+                for problem in api.role_problems(made.module, own, former, overrides):
+                    problems.add(problem)
+                api.check_names(source.label, own, former, overrides)
     problems.stop()
     files[api.FILE] = api.to_text(entries)
     return Generated(_output(files, tuple(s.label for s in sources)), tuple(summaries))
@@ -108,9 +111,14 @@ def _output(files: dict[str, str], labels: tuple[str, ...], leaves: frozenset[st
 
 
 def load_module(source: Source) -> Module:
+    """Read and lower one schema, with the overrides of this project."""
+    return lower_schema(source, load_overrides(source))
+
+
+def lower_schema(source: Source, overrides: Overrides) -> Module:
     """Read and lower one schema."""
     with _recursion_as_error(source):
-        return lower(read_schema(source), load_overrides(source))
+        return lower(read_schema(source), overrides)
 
 
 @contextmanager

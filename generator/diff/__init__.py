@@ -63,8 +63,12 @@ def diff(old: str, new: str, fmt: str, root: Path = ROOT) -> Report:
     """
     if fmt not in FORMATS:
         raise GeneratorError(f"unknown format {fmt!r}", hint=f"one of {', '.join(FORMATS)}")
-    comparison = compare(load(old, root), load(new, root))
+    return report_of(compare(load(old, root), load(new, root)), fmt)
+
+
+def report_of(comparison: Comparison, fmt: str) -> Report:
+    """Render a comparison in one of the `FORMATS`."""
     return Report(FORMATS[fmt](comparison), comparison.status, comparison, fmt)
 
 
-__all__ = ["FORMATS", "Report", "diff", "written_parts"]
+__all__ = ["FORMATS", "Report", "diff", "report_of", "written_parts"]

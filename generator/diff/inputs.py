@@ -6,20 +6,18 @@ older layout `schema.json`, `schema.unstable.json` and `schema.v2.json`, read as
 """
 
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.errors import GeneratorError, Problems
+from generator.errors import GeneratorError
 from generator.git import git, git_line
 from generator.jsonutil import digest, is_object, parse_object
-from generator.lower import lower
 from generator.model import Module
-from generator.overrides import Overrides, load_overrides
-from generator.read import read_schema
+from generator.overrides import Overrides, load_overrides, overrides_from
 from generator.source import EARLY, LABELS, LOCK, Source, read_bytes, read_if_there
+from generator.tolerant import Tolerated, lower_what_can_be_read
 
 PREFIXES = ("", "schema/")
 OVERRIDES = "overrides.toml"
@@ -40,6 +38,8 @@ class Input:
     renamed: dict[str, dict[str, str]]
     has_meta: frozenset[str]
     is_single: bool = False
+    problems: tuple[GeneratorError, ...] = ()
+    """What could not be read, and is left out of the modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,32 +106,27 @@ def _source(files: Files, label: str, data: bytes, schema: str, meta: str) -> So
 
 def _input(argument: str, files: Files, sources: list[Source], overrides: str) -> Input:
     own = files.read(overrides)
-    chosen = {s.label: _overrides(s, own, files.shown(overrides)) for s in sources}
-    return _lowered(argument, sources, chosen)
+    shown = files.shown(overrides)
+    return _lowered(argument, sources, lambda s: load_overrides(s) if own is None else overrides_from(s, own, shown))
 
 
-def _lowered(argument: str, sources: list[Source], chosen: dict[str, Overrides], *, is_single: bool = False) -> Input:
-    problems = Problems()
-    modules: dict[str, Module] = {}
-    for source in sources:
-        with problems.collect():
-            modules[source.label] = lower(read_schema(source), chosen[source.label])
-    problems.stop()
-    renamed = {label: dict(overrides.renamed) for label, overrides in chosen.items()}
-    has_meta = frozenset(s.label for s in sources if s.meta is not None)
-    return Input(argument, modules, renamed, has_meta, is_single)
+def _lowered(
+    argument: str, sources: list[Source], overrides_of: Callable[[Source], Overrides], *, is_single: bool = False
+) -> Input:
+    read = [lower_what_can_be_read(s, overrides_of) for s in sources]
+    return input_of(argument, read, is_single=is_single)
 
 
-def _overrides(source: Source, own: bytes | None, shown: str) -> Overrides:
-    if own is None:
-        return load_overrides(source)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / OVERRIDES
-        path.write_bytes(own)
-        try:
-            return load_overrides(source, path)
-        except GeneratorError as why:
-            raise why.within(shown) from None
+def input_of(shown: str, read: list[Tolerated], *, is_single: bool = False) -> Input:
+    """Make an input of schemas that were read and lowered."""
+    return Input(
+        shown,
+        {t.source.label: t.module for t in read},
+        {t.source.label: dict(t.overrides.renamed) for t in read},
+        frozenset(t.source.label for t in read if t.source.meta is not None),
+        is_single,
+        tuple(p for t in read for p in t.problems),
+    )
 
 
 def _lock(argument: str, path: Path, entries: dict[str, Any]) -> Input:
@@ -174,7 +169,7 @@ def _single(argument: str, path: Path, raw: dict[str, Any]) -> Input:
         commit=None,
         pinned=False,
     )
-    return _lowered(argument, [source], {label: load_overrides(source)}, is_single=True)
+    return _lowered(argument, [source], load_overrides, is_single=True)
 
 
 def _label(path: Path) -> str:

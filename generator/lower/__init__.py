@@ -18,6 +18,7 @@ from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
 from generator.lower.states import find_upserts
 from generator.lower.tags import fold_tags
+from generator.lower.undecided import find_undecided
 from generator.lower.unions import lower_unions, with_fallback_guards
 from generator.model import Definition, Features, Module
 from generator.names import Names
@@ -62,9 +63,6 @@ def lower_collecting(schema: Schema, overrides: Overrides, problems: Problems) -
     features: Features | None = None
     with context.attempt():
         features = lower_features(definitions, messages, file)
-    if schema.source.pinned:
-        with problems.collect():
-            overrides.check_used(schema, unsure=_unsure(context, definitions))
     version = 1
     with problems.collect():
         version = _version(schema, overrides)
@@ -82,6 +80,14 @@ def lower_collecting(schema: Schema, overrides: Overrides, problems: Problems) -
         version=version,
         annotations=annotations_of(schema),
     )
+    overrides.keep_fitting_names(module.exports)
+    # Looked for in every schema: it marks the entries that are used.
+    undecided = find_undecided(schema.source, overrides, module)
+    if schema.source.pinned:
+        with problems.collect():
+            overrides.check_used(schema, unsure=_unsure(context, definitions))
+        for problem in undecided:
+            problems.add(problem)
     return Lowered(module, context.is_complete)
 
 

@@ -21,6 +21,7 @@ def lower_enumeration(context: Context, name: str, node: SchemaObject, pointer: 
     if unknown is not None and (is_open or unknown not in [m.value for m in members]):
         if context.overrides.strict:
             raise context.fail(pointer, f"the override unknown_member = {unknown!r} does not fit here")
+        context.overrides.unused(f"unknown_member.{name}")
         unknown = None
     return Enumeration(name, pointer, members, is_int, is_open, unknown)
 

@@ -82,12 +82,16 @@ def _presence(context: Context, prop: Property, kind: Type) -> Presence:
     has_default, raw = default_of(prop.node)
     resolved = resolve(context, kind)
     takes_null = isinstance(resolved, Nullable) or resolved in (ANY, Plain("None"))
+    is_eligible = takes_null and not has_default and not prop.required
     is_patch = context.overrides.is_patch(prop.owner, prop.key, marked=_is_marked(prop, takes_null=takes_null))
     if is_patch:
-        if takes_null and not has_default and not prop.required:
+        if is_eligible:
             return Presence.PATCH
         if context.overrides.strict:
             raise context.fail(prop.pointer, "a patch field must be optional and nullable", "see overrides")
+        context.overrides.unused(f"patch.{prop.owner}.{prop.key}")
+    elif is_eligible:
+        context.overrides.ask_for_state(prop.owner, prop.key, prop.pointer)
     # The oldest schemas list as required what a writer always writes, and a reader has a default for.
     if prop.required and not has_default:
         return Presence.REQUIRED

@@ -81,6 +81,7 @@ class _Types:
 
 def lower_messages(context: Context, routing: frozenset[str]) -> Messages:
     """Create envelopes for the parts of routing definitions; check `x-side`, `x-method` and the meta file."""
+    _refuse_unknown_senders(context, routing)
     request_id, error = _types_of(context, routing, "id"), _types_of(context, routing, "error")
     router = _Router(context, request_id | error)
     is_complete, context.is_complete = context.is_complete, True
@@ -103,6 +104,30 @@ def lower_messages(context: Context, routing: frozenset[str]) -> Messages:
         min(request_id, default=None),
         min(error, default=None),
     )
+
+
+def _refuse_unknown_senders(context: Context, routing: frozenset[str]) -> None:
+    """Refuse a definition that lists messages as a routing definition does, of a sender that is not known."""
+    raw = context.schema.source.raw["$defs"]
+    for name in context.schema.names:
+        carried = set(_carried(raw[name])) if name not in routing else set[str]()
+        if any("x-method" in context.definition(r).extras for r in carried if r in raw):
+            raise context.fail(
+                context.pointer(name),
+                f"{name} lists messages of a sender that is not known",
+                f"the known ones are {', '.join(SENDERS)}; see SENDERS in generator/lower/messages.py",
+            )
+
+
+def _carried(node: Any) -> Iterator[str]:
+    """List the definitions that whole messages in a schema carry as their params or results."""
+    if is_object(node):
+        properties = node.get("properties")
+        for beside, key in (("method", "params"), ("id", "result")):
+            if is_object(properties) and beside in properties:
+                yield from definition_refs(properties.get(key))
+    for value in node.values() if is_object(node) else node if is_array(node) else ():
+        yield from _carried(value)
 
 
 def _method(name: str, key: str, types: _Types) -> Method:

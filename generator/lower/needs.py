@@ -14,6 +14,7 @@ from generator.model import (
     Field,
     ListOf,
     Method,
+    Module,
     Named,
     Need,
     Plain,
@@ -68,6 +69,15 @@ def lower_needs(context: Context, definitions: Iterable[Definition], methods: It
                 what = f"there is no {problem}, which the entry capabilities.{key} of {overrides.file} names"
                 raise context.fail(pointer, what, "correct the entry, or remove it")
     return tuple(sorted(made, key=lambda n: (n.method, n.field or "", n.value or "")))
+
+
+def without_capability(module: Module, overrides: Overrides) -> list[Method]:
+    """List the methods of agents and clients that need no capability and are not known to be free."""
+    if all(m.name != INITIALIZE for m in module.methods):
+        return []
+    known = {n.method for n in module.needs if n.field is None}
+    handled = (m for m in module.methods if {"agent", "client"} & {*m.handled_by} and m.name not in known)
+    return [m for m in handled if not overrides.is_free(m.name)]
 
 
 def _needs_of(

@@ -1,10 +1,8 @@
 """Pinning: what is taken over, what is left out, and that a failure leaves everything as it was."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -358,42 +356,6 @@ def test_the_project_itself_is_not_upstream(tmp_path: Path) -> None:
 def test_an_address_of_another_commit(tmp_path: Path) -> None:
     with pytest.raises(GeneratorError, match=f"names the commit {'a' * 40}, not {COMMIT}"):
         pin(f"http://127.0.0.1:9/{'a' * 40}/schema", COMMIT, None, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ("no git", "there is no git"),
-        ("no checkout", "this is not a checkout that has one"),
-        ("no commit", "this is not a checkout that has one"),
-        ("changed", "schema/ has changes that are not committed"),
-        ("new", "schema/ has changes that are not committed"),
-    ],
-)
-def test_a_bump_stops_before_it_pins(state: str, message: str, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    (tmp_path / "schema").mkdir()
-    (tmp_path / "schema" / "lock.json").write_text("{}", encoding="utf-8")
-    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
-    if state == "no git":
-        (tmp_path / "bin").mkdir()
-        for tool in ("sh", "make", "sed", "echo"):
-            (tmp_path / "bin" / tool).symlink_to(str(shutil.which(tool)))
-        environment["PATH"] = str(tmp_path / "bin")
-    elif state != "no checkout":
-        run_git(tmp_path, "init", "--quiet")
-        if state != "no commit":
-            run_git(tmp_path, "add", ".")
-            run_git(tmp_path, "commit", "--quiet", "--message=one")
-            changed = "lock.json" if state == "changed" else "new.json"
-            (tmp_path / "schema" / changed).write_text("[]", encoding="utf-8")
-    before = tree(tmp_path / "schema")
-    command = [str(shutil.which("make")), "bump", "SOURCE=nowhere", "PYTHON=false"]
-    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert run.returncode != 0
-    assert run.stderr.startswith("error: ")
-    assert message in run.stderr
-    assert (tree(tmp_path / "schema"), (tmp_path / ".venv").exists()) == (before, False)
 
 
 def test_command_line_refuses_a_bad_commit(upstream: Path) -> None:

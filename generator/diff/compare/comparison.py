@@ -25,6 +25,8 @@ class Comparison:
     new: str
     labels: tuple[str, ...]
     changes: tuple[Change, ...]
+    problems: tuple[GeneratorError, ...] = ()
+    """What could not be read on either side; the changes leave it out."""
 
     @property
     def version(self) -> Version:
@@ -103,7 +105,8 @@ def compare(old: Input, new: Input) -> Comparison:
             changes.append(_module("module.removed", label, before))
         elif after is not None:
             changes.append(_module("module.added", label, after))
-    return Comparison(old.shown, new.shown, tuple(labels), tuple(changes))
+    problems = tuple({str(p): p for p in (*old.problems, *new.problems)}.values())
+    return Comparison(old.shown, new.shown, tuple(labels), tuple(changes), problems)
 
 
 def _pairs(old: Input, new: Input) -> list[tuple[str, Module | None, Module | None]]:

@@ -1,12 +1,14 @@
 """Differences between the methods of two modules, and between their routing unions."""
 
+from collections.abc import Mapping
+
 from generator.diff.compare.change import Place
 from generator.diff.compare.index import Index
 from generator.diff.compare.pair import ModulePair
 from generator.emit.text import quoted
 from generator.engine import member_name
 from generator.errors import child
-from generator.model import Method
+from generator.model import Method, Module
 
 PARTS = ("request", "response", "notification")
 GROUP = "methods"
@@ -19,25 +21,33 @@ def compare_methods(pair: ModulePair) -> None:
     news = {m.name: m for m in pair.new.module.methods}
     for name in sorted(olds.keys() & news.keys()):
         _compare(pair, olds[name], news[name])
-    removed = [olds[n] for n in sorted(olds.keys() - news.keys())]
-    added = [news[n] for n in sorted(news.keys() - olds.keys())]
-    keys_old = [_key(old, pair.names) for old in removed]
-    keys_new = [_key(new, {}) for new in added]
-    renamed: set[str] = set()
-    for old, key in zip(removed, keys_old, strict=True):
-        if keys_old.count(key) == keys_new.count(key) == 1:
-            new = added[keys_new.index(key)]
-            renamed |= {old.name, new.name}
-            words = {"old": quoted(old.name), "new": quoted(new.name)}
-            _log(pair, "method.renamed", old, new, evidence="same types, handled by the same side", **words)
-    for old in (o for o in removed if o.name not in renamed):
-        _log(pair, "method.removed", old, None, old=quoted(old.name))
-    for new in (n for n in added if n.name not in renamed):
-        _log(pair, "method.added", None, new, new=quoted(new.name))
+    renamed = renamed_methods(pair.old.module, pair.new.module, pair.names)
+    for before, after in renamed.items():
+        words = {"old": quoted(before), "new": quoted(after)}
+        evidence = "same types, handled by the same side"
+        _log(pair, "method.renamed", olds[before], news[after], evidence=evidence, **words)
+    for name in sorted(olds.keys() - news.keys() - renamed.keys()):
+        _log(pair, "method.removed", olds[name], None, old=quoted(name))
+    for name in sorted(news.keys() - olds.keys() - {*renamed.values()}):
+        _log(pair, "method.added", None, news[name], new=quoted(name))
     _routings(pair)
 
 
-def _key(method: Method, names: dict[str, str]) -> tuple[object, ...]:
+def renamed_methods(old: Module, new: Module, names: Mapping[str, str]) -> dict[str, str]:
+    """Find the renamed methods: of those that were removed and added, the only ones with the same types."""
+    known_old, known_new = {m.name for m in old.methods}, {m.name for m in new.methods}
+    removed = sorted((m for m in old.methods if m.name not in known_new), key=lambda m: m.name)
+    added = sorted((m for m in new.methods if m.name not in known_old), key=lambda m: m.name)
+    keys_old = [_key(m, names) for m in removed]
+    keys_new = [_key(m, {}) for m in added]
+    return {
+        m.name: added[keys_new.index(key)].name
+        for m, key in zip(removed, keys_old, strict=True)
+        if keys_old.count(key) == keys_new.count(key) == 1
+    }
+
+
+def _key(method: Method, names: Mapping[str, str]) -> tuple[object, ...]:
     """Return what a renamed method keeps: its handlers and its types."""
     types = [getattr(method, part) for part in PARTS]
     return (method.requests_handled_by, method.notifications_handled_by, *(names.get(t, t) for t in types))
