@@ -68,7 +68,10 @@ class Comparison:
             for label in tables_of(finding.labels) if finding.fact else ():
                 assert finding.fact is not None
                 found.setdefault(label, set()).add(finding.fact)
-        return {label: found[label] for label in LABELS if label in found}
+        # What holds for a whole table may show at definitions that only the unstable label has.
+        for label in [label for label in found if stable(label) != label]:
+            found[label] -= found.get(stable(label), set())
+        return {label: found[label] for label in LABELS if found.get(label)}
 
 
 def tables_of(labels: Iterable[str]) -> list[str]:

@@ -205,10 +205,10 @@ def _owner(entry: Property) -> str:
 def tags_fit(branch: Branch, value: Node) -> bool:
     """Say whether the tags of an object, as far as it has them, are those of a branch."""
     tags = [entry for entry in branch.properties if "const" in entry.node]
-    if branch.other_of is not None:
-        tag = value.get(branch.other_of)
-        return not (isinstance(tag, str) and tag in branch.known)
-    return all(value.get(entry.wire, entry.node["const"]) == entry.node["const"] for entry in tags)
+    if any(value.get(entry.wire, entry.node["const"]) != entry.node["const"] for entry in tags):
+        return False
+    tag = value.get(branch.other_of) if branch.other_of is not None else None
+    return not (isinstance(tag, str) and tag in branch.known)
 
 
 def _exceeds(node: Node, word: str, value: Any) -> bool:

@@ -307,6 +307,15 @@ def test_an_unstable_label_takes_the_facts_of_its_stable_one() -> None:
     assert whole.facts == {"v1": {fact}}
 
 
+def test_what_holds_for_a_whole_table_is_said_once() -> None:
+    fact = Fact("", "null_as_empty", "true")
+    found = [
+        Finding(Rule.NULL_PAYLOAD, "A", fact, ["v1"], 1),
+        Finding(Rule.NULL_PAYLOAD, "B", fact, ["v1_unstable"], 1),
+    ]
+    assert Comparison("", findings=found).facts == {"v1": {fact}}
+
+
 def test_entries_are_written_as_they_must_stand(tmp_path: Path) -> None:
     overrides = tmp_path / "overrides.toml"
     overrides.write_text('[v1.patch]\nPart = ["title"]\n[v1]\n', encoding="utf-8")
@@ -379,6 +388,30 @@ def test_a_place_is_found_through_unions_lists_and_references() -> None:
     assert [place.name for place in locator.at("Whole", value, ("either", "title"))] == ["Part.title"]
     assert [place.name for place in locator.at("Whole", value, ("parts", 0, "title"))] == ["Part.title"]
     assert [place.node for place in locator.at("Whole", {"x": 1}, ("x",))] == [None]
+
+
+def test_the_tags_of_nested_unions_all_decide() -> None:
+    state: dict[str, Any] = {"type": "string", "const": "idle"}
+    other: dict[str, Any] = {
+        "type": "object",
+        "properties": {"state": {"type": "string"}, "title": {"type": "string"}},
+        "required": ["state"],
+        "not": {"anyOf": [{"properties": {"state": state}, "required": ["state"]}]},
+    }
+
+    def variant(tag: str, key: str) -> dict[str, Any]:
+        tags = {"kind": {"type": "string", "const": tag}}
+        return {"type": "object", "properties": tags, "required": ["kind"], "allOf": [{"$ref": f"#/$defs/{key}"}]}
+
+    idle = {"type": "object", "properties": {"state": state}, "required": ["state"]}
+    nested = {
+        "State": {"anyOf": [idle, other]},
+        "Update": {"oneOf": [variant("state", "State"), variant("part", "Part")]},
+    }
+    locator = Locator(Schema("v1", {"$defs": {**SCHEMA["$defs"], **nested}}))
+    for kind, owner in (("part", "Part"), ("state", "State")):
+        places = locator.at("Update", {"kind": kind, "title": None, "state": "new"}, ("title",))
+        assert [place.name for place in places] == [f"{owner}.title"]
 
 
 def test_without_verdicts_the_command_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
