@@ -118,14 +118,18 @@ def _hold(made: Any, told: Any, place: str, seen: set[str]) -> None:
             _hold(value, told[key], f"{place}.{key}", seen)
     elif isinstance(made, Enum):
         assert told == (made.value if isinstance(made.value, str) else made.name.lower().replace("_", "-")), place
-    elif type(made) is frozenset:
-        assert told == sorted(map(str, made)), place
+    elif isinstance(made, frozenset):
+        assert told == _in_order(made), place
     elif isinstance(made, tuple):
         _hold_items(made, told, place, seen)
     elif isinstance(made, str | int | float | None):
         assert told in (made, SPELLED.get(str(made), made)), place
     else:
         assert told.keys() == {"json"}, place
+
+
+def _in_order(made: Any) -> list[str]:
+    return sorted(str(item) for item in made)
 
 
 def _hold_items(made: Any, told: Any, place: str, seen: set[str]) -> None:
