@@ -41,19 +41,25 @@ def project(first: Path, tmp_path: Path) -> Path:
 
 
 ONLY_THE_REFERENCE = {
+    "v1.null_as_empty",
+    "v1.tag_decides.AuthMethod",
     "v1_unstable.patch.McpError.data",
-    "v2.patch.UsageUpdate._meta",
+    "v2.forbids.ElicitationRequestScope.sessionId",
+    "v2.forbids.ElicitationSessionScope.requestId",
+    "v2.null_as_empty",
     "v2.patch.UsageUpdate.cost",
+    "v2.not_patch.UsageUpdate._meta",
+    "v2.verbatim.ErrorData",
     "v2_unstable.patch.McpError.data",
 }
-"""Three states of which the schema shows no sign: only the verdicts of the reference do."""
+"""What the schema shows no sign of: only the verdicts of the reference do."""
 
 
 def _subject(entry: Entry, value: object) -> str:
     """Return what must be asked for: a definition of which an entry says something, a method, or a capability."""
     if is_object(value):
         return str(value["path"])
-    return value if isinstance(value, str) else entry[1]
+    return value if isinstance(value, str) else entry[1 if len(entry) > 1 else 0]
 
 
 def _answer(root: Path, answers: Path, plan: Plan) -> dict[str, str]:
