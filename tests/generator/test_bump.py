@@ -105,7 +105,11 @@ def test_rehearsal(project: Path, found: Plan, capsys: pytest.CaptureFixture[str
     made = generate_pinned(lambda _: None, project, project / "generated")
     assert sum(len(s.undocumented) for s in made.summaries) >= missing > 300, "the texts are left to be written"
     listed = {f"{name}.{place}" for t in found.texts for name, places in t.missing.items() for place in places}
-    assert {place for s in made.summaries for place in s.undocumented} == listed
+    undocumented = {place for s in made.summaries for place in s.undocumented}
+    assert listed <= undocumented
+    # A fact of the reference can give a definition other classes, which need texts of their own.
+    given = tuple({added[place] for place in ONLY_THE_REFERENCE})
+    assert all(place.startswith(given) for place in undocumented - listed)
 
 
 def test_applied_once_is_applied(project: Path, found: Plan) -> None:
