@@ -27,6 +27,7 @@ from generator.explain import explain as explain_type
 from generator.manifest import FILE as MANIFEST
 from generator.manifest import Written, update
 from generator.pin import pin as pin_schemas
+from generator.pin import verify
 from generator.pipeline import Generated, Step, generate_pinned, generate_single
 from generator.prove import prove_importable
 from generator.source import ROOT, load_pinned
@@ -165,34 +166,66 @@ def _last_line(lines: list[str], *, check: bool) -> str:
 @app.command()
 def pin(
     source: Annotated[
-        str, typer.Argument(help="A checkout of upstream, a folder with its files, or the http(s) URL of one.")
-    ],
-    commit: Annotated[
-        str | None, typer.Option(help="The commit to read from a checkout, or the commit of a folder's files.")
+        str | None,
+        typer.Argument(
+            help="A checkout of upstream, a folder or tarball with its files, the http(s) URL of a folder, "
+            "npm:NAME@VERSION, or crate:NAME@VERSION."
+        ),
     ] = None,
-    release: Annotated[str | None, typer.Option(help="The schema release of the commit (schema-v…).")] = None,
+    commit: Annotated[
+        str | None, typer.Option(help="The commit to read from a checkout, or the commit that the files are of.")
+    ] = None,
+    release: Annotated[str | None, typer.Option(help="The release of the commit, such as schema-v1.2.3.")] = None,
+    date: Annotated[str | None, typer.Option(help="The day of the commit, where SOURCE does not know it.")] = None,
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Remove pinned files that SOURCE lacks.")
     ] = False,
+    equal_to: Annotated[
+        list[str] | None, typer.Option(help="Another source that must have the same structure; may be repeated.")
+    ] = None,
+    verified: Annotated[
+        bool, typer.Option("--verify", help="Write nothing; compare what is pinned with its source, or with SOURCE.")
+    ] = False,
 ) -> None:
     """Copy upstream's schemas into schema/, without their descriptions, and write the lock file."""
-    _check_commit(commit)
-    lock, changes = pin_schemas(source, commit, release, drop_missing=drop_missing)
+    if verified:
+        if commit or release or date or drop_missing or equal_to:
+            raise GeneratorError("--verify writes nothing, so it takes no other option")
+        _verify(source)
+        return
+    if source is None:
+        raise GeneratorError("pin needs a SOURCE", hint="only --verify does without")
+    lock, changes = pin_schemas(
+        source, commit, release, date=date, drop_missing=drop_missing, equal_to=tuple(equal_to or ())
+    )
+    lines = [
+        f"{what}: {path}"
+        for what, paths in (("new", changes.added), ("changed", changes.changed), ("removed", changes.stale))
+        for path in paths
+    ]
+    lines.append(f"{'pinned' if changes else 'already pinned'}: {lock.commit} ({lock.release})")
+    lines += [f"kept: {path} ({why})" for path, why in changes.kept]
+    if lock.source is not None:
+        lines += [f"from: {lock.source}", *(f"note: {note}" for note in lock.source.notes)]
+        lines += [f"verified: {sentence}" for sentence in lock.source.verified]
+    lines += [f"unverified: {lock.unverified}"] if lock.unverified else []
+    lines += [] if lock.date else ["undated: the source does not know its day (hint: --date YYYY-MM-DD)"]
+    _print_lines(lines)
+
+
+def _verify(source: str | None) -> None:
+    """Print how what is pinned compares with its source."""
+    found = verify(ROOT, source)
+    _print_lines([*(f"differs: {line}" for line in found.differences), *(f"note: {line}" for line in found.notes)])
+    if found.differences:
+        raise GeneratorError(f"{len(found.differences)} differences to what is pinned", file=found.shown)
+    _print_lines([f"verified: {found.files} files against {found.shown}"])
+
+
+def _print_lines(lines: list[str]) -> None:
     console = Console(highlight=False)
-    for what, paths in (("new", changes.added), ("changed", changes.changed), ("removed", changes.stale)):
-        for path in paths:
-            console.print(f"{what}: {path}", soft_wrap=True)
-    state = "pinned" if changes else "already pinned"
-    console.print(f"{state}: {lock.commit} ({lock.release})", soft_wrap=True)
-    for path, why in changes.kept:
-        console.print(f"kept: {path} ({why})", soft_wrap=True, markup=False)
-    if lock.unverified:
-        console.print(f"unverified: {lock.unverified}", soft_wrap=True, markup=False)
-
-
-def _check_commit(commit: str | None) -> None:
-    if commit is not None and not re.fullmatch(r"[0-9a-f]{7,40}", commit):
-        raise GeneratorError(f"--commit {commit!r} is not a commit", hint="7 to 40 hexadecimal digits")
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
 
 
 @app.command()
@@ -201,14 +234,14 @@ def bump(
     apply: Annotated[bool, typer.Option("--apply", help="Write what needs no judgement.")] = False,
     commit: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
     release: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
+    date: Annotated[str | None, typer.Option(help="The same as for `pin`.")] = None,
     drop_missing: Annotated[bool, typer.Option("--drop-missing", help="The same as for `pin`.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write the comparison as Markdown into this file.")] = None,
 ) -> None:
     """Compare SOURCE with what is pinned: list every edit and every decision; --apply pins it and writes the edits."""
-    _check_commit(commit)
     if apply:
         require_clean(ROOT)
-    plan = plan_bump(source, Options(commit, release, drop_missing))
+    plan = plan_bump(source, Options(commit, release, date, drop_missing))
     if apply:
         write_plan(plan)
     if report is not None:

@@ -44,6 +44,8 @@ def parse_object(data: bytes, shown: str) -> dict[str, Any]:
             out[key] = value
         return out
 
+    if data.lstrip()[:1] == b"<":
+        raise GeneratorError("is not JSON: it is a page, or XML", file=shown, hint="name the place of the raw files")
     try:
         text = data.decode("utf-8")
         value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse_number)

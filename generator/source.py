@@ -5,6 +5,7 @@ Nothing here touches the network.
 
 import json
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,55 @@ class LockEntry:
     upstream_path: str
     upstream_sha256: str
     sha256: str
+    source_path: str = ""
+    """Its place in an archive, or in a source that has it under the name of another file; else empty."""
+
+    def as_data(self) -> dict[str, str]:
+        """Return what the lock says of the file."""
+        named = {"source_path": self.source_path} if self.source_path else {}
+        digests = {"upstream_sha256": self.upstream_sha256, "sha256": self.sha256}
+        return {"upstream_path": self.upstream_path, **named, **digests}
+
+
+class Kind(StrEnum):
+    """The kinds of sources that schemas are pinned from."""
+
+    CHECKOUT = "checkout"
+    FOLDER = "folder"
+    ADDRESS = "address"
+    ARCHIVE = "archive"
+    NPM = "npm"
+    CRATE = "crate"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where pinned files came from. Empty is what is unknown, or what that kind of source does not have."""
+
+    kind: Kind
+    name: str = ""
+    """The repository of a checkout, an address, a package, or the name of an archive's file; never a local path."""
+    version: str = ""
+    integrity: str = ""
+    """The digest of the archive that the registry publishes, in the registry's own form."""
+    archive_sha256: str = ""
+    dated_by: str = ""
+    """What names the date of the lock: `commit`, `registry` (its day of publication) or `hand`."""
+    verified: tuple[str, ...] = ()
+    """What was held against something else, one sentence each."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the lock should know: that a file was not what its name said."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return what the lock says of the source."""
+        names = ("kind", "name", "version", "integrity", "archive_sha256", "dated_by")
+        texts = {name: str(getattr(self, name)) for name in names if getattr(self, name)}
+        lists = {name: list(getattr(self, name)) for name in ("verified", "notes") if getattr(self, name)}
+        return {**texts, **lists}
+
+    def __str__(self) -> str:
+        """Name the source in a line for people."""
+        return " ".join(filter(None, (self.kind, self.name, self.version))) if self.name else f"a local {self.kind}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +118,19 @@ class Lock:
     files: tuple[LockEntry, ...]
     unverified: str = ""
     """Why the files could not be compared with the commit; empty if git has compared them."""
+    source: Provenance | None = None
+    """Where the files came from; None in a lock that was written before it was recorded."""
 
     def to_json(self) -> str:
         """Return the text of the lock file."""
-        files = {
-            e.path: {"upstream_path": e.upstream_path, "upstream_sha256": e.upstream_sha256, "sha256": e.sha256}
-            for e in self.files
-        }
         head = {
             "repository": self.repository,
             "commit": self.commit,
             "date": self.date,
             "release": self.release,
             **({"unverified": self.unverified} if self.unverified else {}),
-            "files": files,
+            **({"source": self.source.as_data()} if self.source else {}),
+            "files": {entry.path: entry.as_data() for entry in self.files},
         }
         return json.dumps(head, indent=2) + "\n"
 
@@ -105,20 +154,43 @@ def load_lock(root: Path = ROOT) -> Lock:
     shown = f"{SCHEMA_DIR}/{LOCK}"
     raw = parse_object(read_bytes(root / SCHEMA_DIR / LOCK, shown), shown)
     try:
-        entries = tuple(LockEntry(path=path, **entry) for path, entry in raw["files"].items())
-        lock = Lock(raw["repository"], raw["commit"], raw["date"], raw["release"], entries, raw.get("unverified", ""))
-    except (KeyError, TypeError, AttributeError):
+        lock = _read_lock(raw)
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`") from None
-    texts: list[Any] = [v for e in entries for v in (e.path, e.upstream_path, e.upstream_sha256, e.sha256)]
-    texts += [lock.repository, lock.commit, lock.date, lock.release, lock.unverified]
-    if not all(isinstance(v, str) for v in texts):
-        raise GeneratorError("is not a lock file", file=shown, hint="write it anew with `pin`")
     known = {name for pair in LABELS.values() for name in pair}
     for unknown in sorted({e.path for e in lock.files} - known):
         raise GeneratorError(f"lists {unknown!r}, which is not a schema or meta file", file=shown, hint="see LABELS")
     if not any(schema in {e.path for e in lock.files} for schema, _ in LABELS.values()):
         raise GeneratorError("lists no schema", file=shown, hint="write it anew with `pin`")
     return lock
+
+
+def _read_lock(raw: dict[str, Any]) -> Lock:
+    """Read the content of a lock file; raise one of the errors that `load_lock` expects."""
+    entries = tuple(LockEntry(path=path, **entry) for path, entry in raw["files"].items())
+    source = _provenance(raw["source"]) if "source" in raw else None
+    lock = Lock(
+        raw["repository"], raw["commit"], raw["date"], raw["release"], entries, raw.get("unverified", ""), source
+    )
+    _require_texts(lock.repository, lock.commit, lock.date, lock.release, lock.unverified)
+    for e in entries:
+        _require_texts(e.path, e.upstream_path, e.upstream_sha256, e.sha256, e.source_path)
+    return lock
+
+
+def _provenance(raw: dict[str, Any]) -> Provenance:
+    verified, notes = raw.get("verified", []), raw.get("notes", [])
+    texts = {key: value for key, value in raw.items() if key not in ("kind", "verified", "notes")}
+    if not is_array(verified) or not is_array(notes):
+        raise TypeError(raw)
+    _require_texts(*texts.values(), *verified, *notes)
+    return Provenance(kind=Kind(raw["kind"]), verified=tuple(verified), notes=tuple(notes), **texts)
+
+
+def _require_texts(*values: Any) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(value)
 
 
 def load_pinned(root: Path = ROOT) -> tuple[list[Source], Lock]:

@@ -173,7 +173,7 @@ def test_a_failure_writes_nothing(project: Path, found: Plan, monkeypatch: pytes
 def test_a_source_that_cannot_be_pinned(project: Path, tmp_path: Path) -> None:
     before = tree(project)
     for source, message in (
-        (tmp_path / "nowhere", "is not a folder"),
+        (tmp_path / "nowhere", "is not there"),
         (project / "schema", "has schemas that `pin` wrote"),
     ):
         with pytest.raises(GeneratorError, match=message):
@@ -184,5 +184,5 @@ def test_a_source_that_cannot_be_pinned(project: Path, tmp_path: Path) -> None:
 def test_the_command_line(first: Path) -> None:
     run = generator("bump", first / "nowhere")
     assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr.startswith(f"error: {first / 'nowhere'}: is not a folder")
+    assert run.stderr.startswith(f"error: {first / 'nowhere'}: is not there")
     assert generator("bump", PINS / FIRST, "--commit", "HEAD~1").stderr.startswith("error: --commit 'HEAD~1' is not a")

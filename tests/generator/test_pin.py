@@ -1,10 +1,9 @@
 """Pinning: what is taken over, what is left out, and that a failure leaves everything as it was."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,36 +16,8 @@ from generator.pin import pin
 from generator.pipeline import generate_pinned
 from generator.source import LABELS, load_lock, load_pinned, without_prose
 from tests.generator.command import generator
-from tests.support import ROOT, meta_of, tree
-
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
-FILES = sorted({name for pair in LABELS.values() for name in pair})
-
-
-@pytest.fixture
-def upstream(tmp_path: Path) -> Path:
-    """Make a folder like upstream's: our stored files, with prose put back in."""
-    folder = tmp_path / "upstream"
-    for name in FILES:
-        stored = ROOT / "schema" / name
-        if stored.is_file():
-            raw = json.loads(stored.read_text(encoding="utf-8"))
-        else:  # what is pinned may have come without lists of methods
-            schema = stored.with_name(stored.name.replace("meta", "schema"))
-            raw = meta_of(json.loads(schema.read_text(encoding="utf-8")))
-        for definition in raw.get("$defs", {}).values():
-            definition["description"] = "Some prose."
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(raw), encoding="utf-8")
-    return folder
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    identity = {f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    run = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    return run.stdout.strip()
+from tests.generator.upstream import COMMIT, DRAFT, FILES, ONLY, as_json, checkout_of, published, run_git
+from tests.support import ROOT, tree
 
 
 def test_prose_is_left_out_and_nothing_else() -> None:
@@ -111,19 +82,19 @@ def test_a_folder_with_the_files_in_schema(upstream: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
-    checkout, first = _checkout(upstream, tmp_path)
-    _git(checkout, "tag", "schema-v1.2.3")
+    checkout, first = checkout_of(upstream, tmp_path)
+    run_git(checkout, "tag", "schema-v1.2.3")
     (checkout / "schema" / "v1" / "schema.json").write_text('{"$defs": {"Only": {"type": "string"}}}', encoding="utf-8")
-    _git(checkout, "commit", "--quiet", "--all", "--message=two")
+    run_git(checkout, "commit", "--quiet", "--all", "--message=two")
     # The work tree plays no part, be it dirty or not.
     (checkout / "schema" / "v2" / "schema.json").unlink()
     root = tmp_path / "project"
     lock, _ = pin(str(checkout), first[:9], None, root)
-    assert lock.date == _git(checkout, "show", "--no-patch", "--format=%cs", first)
+    assert lock.date == run_git(checkout, "show", "--no-patch", "--format=%cs", first)
     assert (lock.commit, lock.release) == (first, "schema-v1.2.3")
     assert load_pinned(root)[0][0].raw == load_pinned()[0][0].raw
     lock, _ = pin(str(checkout), None, None, root)
-    assert (lock.commit, lock.release) == (_git(checkout, "rev-parse", "HEAD"), "unreleased")
+    assert (lock.commit, lock.release) == (run_git(checkout, "rev-parse", "HEAD"), "unreleased")
     assert list(load_pinned(root)[0][0].raw["$defs"]) == ["Only"]
     with pytest.raises(GeneratorError, match="has no commit fedcba9"):
         pin(str(checkout), "fedcba9", None, root)
@@ -136,9 +107,10 @@ def test_a_checkout_at_any_commit(upstream: Path, tmp_path: Path) -> None:
         ("broken", "v2/meta.json: is not JSON"),
         ("array", "v2/meta.json: is not a JSON object"),
         ("commit", "the commit of these files is not known"),
-        ("folder", "is not a folder"),
+        ("folder", "is not a tarball"),
         ("address", "is not an http or https URL"),
-        ("nothing", "has no v1/meta.json, which is pinned now"),
+        ("nothing", "has no schema"),
+        ("nowhere", "is not there"),
     ],
 )
 @pytest.mark.slow
@@ -163,6 +135,8 @@ def test_failures_change_nothing(damage: str, message: str, upstream: Path, tmp_
             source = str(file)
         case "address":
             source = "ftp://example.com/schema"
+        case "nowhere":
+            source = str(tmp_path / "nowhere")
         case _:
             source = str(tmp_path / "empty")
             (tmp_path / "empty").mkdir()
@@ -221,16 +195,6 @@ def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...
     assert load(str(folder.parent), tmp_path).has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
 
 
-def _checkout(upstream: Path, tmp_path: Path) -> tuple[Path, str]:
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    upstream.rename(checkout / "schema")
-    _git(checkout, "init", "--quiet", "--initial-branch=main")
-    _git(checkout, "add", ".")
-    _git(checkout, "commit", "--quiet", "--message=one")
-    return checkout, _git(checkout, "rev-parse", "HEAD")
-
-
 @pytest.mark.slow
 def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
@@ -238,7 +202,7 @@ def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None
     assert lock.unverified == "--commit named it, and the folder is not of a repository that has it"
     assert load_lock(root) == lock
     assert pin(str(upstream), None, None, root)[0].unverified == lock.unverified
-    checkout, commit = _checkout(upstream, tmp_path)
+    checkout, commit = checkout_of(upstream, tmp_path)
     assert pin(str(checkout), None, None, root)[0].unverified == ""
     assert "unverified" not in (root / "schema" / "lock.json").read_text(encoding="utf-8")
     # A folder of a repository that has the commit, with the same files, and with others.
@@ -254,7 +218,7 @@ def test_what_cannot_be_verified_says_so(upstream: Path, tmp_path: Path) -> None
 def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path: Path) -> None:
     root, copy = tmp_path / "project", tmp_path / "copy"
     shutil.copytree(upstream, copy)
-    checkout, commit = _checkout(upstream, tmp_path)
+    checkout, commit = checkout_of(upstream, tmp_path)
     verified, _ = pin(str(checkout), None, None, root)
     for named in (commit, commit[:12]):
         lock, changes = pin(str(copy), named, None, root)
@@ -267,6 +231,110 @@ def test_a_verified_lock_is_not_overwritten_by_a_guess(upstream: Path, tmp_path:
     with pytest.raises(GeneratorError, match=r"is not that of [0-9a-f]{40}, which is pinned .*v1/schema\.json differs"):
         pin(str(copy), commit, None, root)
     assert tree(root) == before
+
+
+@pytest.mark.parametrize(
+    ("remote", "doubt"),
+    [
+        ("https://github.com/agentclientprotocol/agent-client-protocol", ""),
+        ("https://somebody:secret@github.com/agentclientprotocol/agent-client-protocol.git", ""),
+        ("git@github.com:agentclientprotocol/agent-client-protocol.git", ""),
+        ("ssh://git@github.com:22/zed-industries/agent-client-protocol", ""),
+        ("https://github.com/somebody/agent-client-protocol", "no remote of the checkout is upstream's repository"),
+        ("/home/somebody/agentclientprotocol/agent-client-protocol", "no remote of the checkout is upstream's"),
+        (None, "no remote of the checkout is upstream's repository"),
+    ],
+)
+def test_only_a_checkout_of_upstream_verifies(remote: str | None, doubt: str, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    (folder / "v1").mkdir(parents=True)
+    (folder / "v1" / "schema.json").write_bytes(as_json(ONLY))
+    checkout, commit = checkout_of(folder, tmp_path, remote)
+    root = tmp_path / "project"
+    lock, _ = pin(str(checkout), None, None, root)
+    assert lock.unverified.startswith(doubt)
+    assert bool(lock.unverified) == bool(doubt)
+    text = (root / "schema" / "lock.json").read_text(encoding="utf-8")
+    assert "secret" not in text
+    assert "/home" not in text
+    assert lock.source is not None
+    assert lock.source.dated_by == "commit"
+    assert bool(lock.source.verified) == (not doubt)
+    # A commit that no branch and no tag of upstream has is somebody's own.
+    (checkout / "schema" / "v1" / "schema.json").write_bytes(as_json(DRAFT))
+    run_git(checkout, "commit", "--quiet", "--all", "--message=two")
+    if not doubt:
+        assert pin(str(checkout), None, None, root)[0].unverified.startswith("no branch or tag that the checkout has")
+        published(checkout)
+        assert pin(str(checkout), None, None, root)[0].unverified == ""
+        assert pin(str(checkout), commit, None, root)[0].unverified == ""
+
+
+@pytest.mark.parametrize(
+    "day", ["2026-13-01", "2026-02-30", "20261201", "yesterday", "2026-1-2", "2026-12-01T00:00", ""]
+)
+def test_a_malformed_day_is_refused(day: str, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "schema.json").write_bytes(as_json(ONLY))
+    with pytest.raises(GeneratorError, match=re.escape(f"--date {day!r} is not a day")):
+        pin(str(folder), COMMIT, None, tmp_path / "project", date=day)
+    assert not (tmp_path / "project").exists()
+
+
+def test_the_day_of_a_lock(tmp_path: Path) -> None:
+    """A day that is not known is named by hand; that of a commit is not."""
+    folder, root = tmp_path / "small", tmp_path / "project"
+    (folder / "v1").mkdir(parents=True)
+    (folder / "v1" / "schema.json").write_bytes(as_json(ONLY))
+    assert pin(str(folder), COMMIT, None, root)[0].date == ""
+    lock, _ = pin(str(folder), None, None, root, date="2026-08-22")
+    assert (lock.date, lock.source and lock.source.dated_by) == ("2026-08-22", "hand")
+    assert pin(str(folder), None, None, root)[0] == lock
+    assert pin(str(folder), None, None, root, date="2026-08-23")[0].date == "2026-08-23"
+    checkout, _ = checkout_of(folder, tmp_path)
+    known = pin(str(checkout), None, None, root)[0].date
+    assert known == run_git(checkout, "show", "--no-patch", "--format=%cs")
+    for source in (str(checkout), str(checkout / "schema")):
+        with pytest.raises(GeneratorError, match=f"is of {known}, not of 2020-01-01"):
+            pin(source, None, None, root, date="2020-01-01")
+
+
+def test_a_lock_of_before_is_still_read(tmp_path: Path) -> None:
+    """It has neither a source nor places in one; the same files fill in what it does not know."""
+    folder, root = tmp_path / "small", tmp_path / "project"
+    (folder / "v1").mkdir(parents=True)
+    (folder / "v1" / "schema.json").write_bytes(as_json(ONLY))
+    pin(str(folder), COMMIT, None, root)
+    path = root / "schema" / "lock.json"
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("source", "unverified"):
+        del raw[key]
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    lock = load_lock(root)
+    assert (lock.source, lock.unverified) == (None, "")
+    dated, _ = pin(str(folder), None, None, root, date="2026-08-22")
+    assert dated == replace(lock, date="2026-08-22")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        [],
+        {},
+        {"kind": "elsewhere"},
+        {"kind": "npm", "name": 1},
+        {"kind": "npm", "verified": "yes"},
+        {"kind": "npm", "notes": [1]},
+        {"kind": "npm", "more": "x"},
+    ],
+)
+def test_a_source_that_is_none(source: object, tmp_path: Path) -> None:
+    (tmp_path / "schema").mkdir()
+    raw = json.loads((ROOT / "schema" / "lock.json").read_text(encoding="utf-8"))
+    (tmp_path / "schema" / "lock.json").write_text(json.dumps({**raw, "source": source}), encoding="utf-8")
+    with pytest.raises(GeneratorError, match="is not a lock file"):
+        load_lock(tmp_path)
 
 
 def test_a_single_file_of_an_old_package(upstream: Path, tmp_path: Path) -> None:
