@@ -1,7 +1,5 @@
 """What a bump starts from: the schemas of the source, in memory, and those that are pinned now."""
 
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +10,8 @@ from generator.errors import GeneratorError
 from generator.git import git, git_line
 from generator.jsonutil import digest, parse_object
 from generator.overrides import FILE as OVERRIDES
-from generator.pin import pin
-from generator.source import LABELS, LOCK, SCHEMA_DIR, Lock, Source, load_lock, read_if_there
+from generator.pin import plan_pin
+from generator.source import LABELS, SCHEMA_DIR, Lock, Source, load_lock, read_if_there
 
 Read = Callable[[str], bytes | None]
 API = f"generated/{api.FILE}"
@@ -59,24 +57,16 @@ class State:
 
 def stage(source: str, options: Options, root: Path) -> Staged:
     """Read a source as `pin` does, in memory."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        present = load_lock(root)
-        for path in (LOCK, *(e.path for e in present.files)):
-            target = copy / SCHEMA_DIR / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(root / SCHEMA_DIR / path, target)
-        lock, changes = pin(
-            source,
-            options.commit,
-            options.release,
-            copy,
-            date=options.date,
-            drop_missing=options.drop_missing,
-            equal_to=options.equal_to,
-        )
-        names = (f"{SCHEMA_DIR}/{path}" for path in (LOCK, *(e.path for e in lock.files)))
-        return Staged(lock, {name: (copy / name).read_bytes() for name in names}, changes.stale)
+    found = plan_pin(
+        source,
+        options.commit,
+        root,
+        release=options.release,
+        date=options.date,
+        drop_missing=options.drop_missing,
+        equal_to=options.equal_to,
+    )
+    return Staged(found.lock, found.files, tuple(sorted(found.former.keys() - found.files.keys())))
 
 
 def load_state(source: str, options: Options, root: Path) -> State:

@@ -1,6 +1,6 @@
 """Pinning: copy the schemas of one upstream commit into `schema/`, without their descriptions, and write the lock.
 
-`read_source` reads a source into memory, `plan` says what would be written for it, and `pin` writes it. `verify` holds
+`read_source` reads a source into memory, `plan_pin` says what would be written for it, `pin` writes it. `verify` holds
 what is pinned against its source. The modules, from the bottom up: `origin` (what a source is), `archive`, `layout`,
 `checkout`, `address`, `package` and `crate` (the kinds), `opening`, `lock` and `verify`.
 """
@@ -26,6 +26,7 @@ __all__ = [
     "paths_of",
     "pin",
     "plan",
+    "plan_pin",
     "read_source",
     "require_equal",
     "verify",
@@ -47,8 +48,24 @@ def pin(
     A pinned file that `source` lacks is an error, unless `drop_missing` is set. So is a file that has another structure
     in one of the sources `equal_to`.
     """
+    found = plan_pin(
+        source, commit, root, release=release, date=date, drop_missing=drop_missing, equal_to=equal_to
+    )
+    return found.lock, compare_or_write(root, found.files, found.former, check=False)
+
+
+def plan_pin(
+    source: str,
+    commit: str | None,
+    root: Path = ROOT,
+    *,
+    release: str | None = None,
+    date: str | None = None,
+    drop_missing: bool = False,
+    equal_to: Sequence[str] = (),
+) -> Plan:
+    """Return what `pin` would write; nothing is written. Raises `GeneratorError` as `pin` does."""
     pinned = read_source(source, commit, root)
     for other in equal_to:
         pinned = pinned.vouched(require_equal(pinned, read_source(other, None, root)))
-    found = plan(pinned, root, release=release, date=date, drop_missing=drop_missing)
-    return found.lock, compare_or_write(root, found.files, found.former, check=False)
+    return plan(pinned, root, release=release, date=date, drop_missing=drop_missing)

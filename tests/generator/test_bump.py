@@ -41,19 +41,25 @@ def project(first: Path, tmp_path: Path) -> Path:
 
 
 ONLY_THE_REFERENCE = {
+    "v1.null_as_empty",
+    "v1.tag_decides.AuthMethod",
     "v1_unstable.patch.McpError.data",
-    "v2.patch.UsageUpdate._meta",
+    "v2.forbids.ElicitationRequestScope.sessionId",
+    "v2.forbids.ElicitationSessionScope.requestId",
+    "v2.null_as_empty",
     "v2.patch.UsageUpdate.cost",
+    "v2.not_patch.UsageUpdate._meta",
+    "v2.verbatim.ErrorData",
     "v2_unstable.patch.McpError.data",
 }
-"""Three states of which the schema shows no sign: only the verdicts of the reference do."""
+"""What the schema shows no sign of: only the verdicts of the reference do."""
 
 
 def _subject(entry: Entry, value: object) -> str:
     """Return what must be asked for: a definition of which an entry says something, a method, or a capability."""
     if is_object(value):
         return str(value["path"])
-    return value if isinstance(value, str) else entry[1]
+    return value if isinstance(value, str) else entry[1 if len(entry) > 1 else 0]
 
 
 def _answer(root: Path, answers: Path, plan: Plan) -> dict[str, str]:
@@ -99,7 +105,11 @@ def test_rehearsal(project: Path, found: Plan, capsys: pytest.CaptureFixture[str
     made = generate_pinned(lambda _: None, project, project / "generated")
     assert sum(len(s.undocumented) for s in made.summaries) >= missing > 300, "the texts are left to be written"
     listed = {f"{name}.{place}" for t in found.texts for name, places in t.missing.items() for place in places}
-    assert {place for s in made.summaries for place in s.undocumented} == listed
+    undocumented = {place for s in made.summaries for place in s.undocumented}
+    assert listed <= undocumented
+    # A fact of the reference can give a definition other classes, which need texts of their own.
+    given = tuple({added[place] for place in ONLY_THE_REFERENCE})
+    assert all(place.startswith(given) for place in undocumented - listed)
 
 
 def test_applied_once_is_applied(project: Path, found: Plan) -> None:
@@ -163,7 +173,7 @@ def test_a_failure_writes_nothing(project: Path, found: Plan, monkeypatch: pytes
 def test_a_source_that_cannot_be_pinned(project: Path, tmp_path: Path) -> None:
     before = tree(project)
     for source, message in (
-        (tmp_path / "nowhere", "is not a folder"),
+        (tmp_path / "nowhere", "is not there"),
         (project / "schema", "has schemas that `pin` wrote"),
     ):
         with pytest.raises(GeneratorError, match=message):
@@ -174,5 +184,5 @@ def test_a_source_that_cannot_be_pinned(project: Path, tmp_path: Path) -> None:
 def test_the_command_line(first: Path) -> None:
     run = generator("bump", first / "nowhere")
     assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr.startswith(f"error: {first / 'nowhere'}: is not a folder")
+    assert run.stderr.startswith(f"error: {first / 'nowhere'}: is not there")
     assert generator("bump", PINS / FIRST, "--commit", "HEAD~1").stderr.startswith("error: --commit 'HEAD~1' is not a")

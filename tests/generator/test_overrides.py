@@ -55,8 +55,8 @@ def _lower(source: Source, text: str, folder: Path) -> None:
         ),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["title"]\n', "a patch field must be optional"),
         (
-            "[v1.default]\n",
-            '[v1.not_patch]\nSessionInfoUpdate = ["title"]\n\n[v1.default]\n',
+            'SessionInfoUpdate = ["_meta"]\n',
+            'SessionInfoUpdate = ["_meta", "title"]\n',
             "stale entry not_patch.SessionInfoUpdate.title: ",
         ),
         (
@@ -70,12 +70,12 @@ def _lower(source: Source, text: str, folder: Path) -> None:
             "stale entry forbids.ToolCalled.title: ",
         ),
         (
-            "[v1.patch]\n",
-            '[v1]\ntag_decides = ["ContentBlock"]\nverbatim = ["ToolCall"]\n\n[v1.patch]\n',
+            "[v1]\n",
+            '[v1]\ntag_decides = ["ContentBlock"]\nverbatim = ["ToolCall"]\n',
             "stale entries tag_decides.ContentBlock, verbatim.ToolCall: ",
         ),
-        ("[v1.patch]\n", '[v1]\nverbatim = "ToolCall"\n\n[v1.patch]\n', "has an unknown table 'verbatim'"),
-        ("[v1.patch]\n", "[v1]\nnull_as_empty = 1\n\n[v1.patch]\n", "has an unknown table 'null_as_empty'"),
+        ("[v1]\n", '[v1]\nverbatim = "ToolCall"\n', "has an unknown table 'verbatim'"),
+        ("[v1]\n", "[v1]\nnull_as_empty = 1\n", "has an unknown table 'null_as_empty'"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["content"]\n', "a patch field must be optional and nullable"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = "title"\n', r"\[v1.patch\] ToolCall has a value of the wrong type"),
         ("[v1.default]\n", "[v1.defaults]\n", r"\[v1\] has an unknown table 'defaults'"),

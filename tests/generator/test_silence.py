@@ -72,8 +72,10 @@ def _branches(node: Any) -> list[list[Any]]:
 
 
 def _role(defs: Definitions) -> None:
-    """Drop a property that a ready handler uses."""
-    del defs["ReadTextFileRequest"]["properties"]["line"]
+    """Give a property that a ready handler writes another name."""
+    read = defs["ReadTextFileResponse"]
+    read["properties"]["text"] = read["properties"].pop("content")
+    read["required"] = ["text"]
 
 
 def _outcome(defs: Definitions) -> None:
@@ -164,7 +166,7 @@ def test_what_a_service_lacks_is_said(project: Path, tmp_path: Path) -> None:
     _role(raw["$defs"])
     found = bump(project, write_source(tmp_path / "source", raw))
     (asked,) = [d for d in found.decisions if "role files" in d.what]
-    assert asked.what.endswith("ReadTextFileRequest lacks line")
+    assert asked.what.endswith("ReadTextFileResponse lacks content")
     # A person may let it go: then nothing stops.
     write_plan(found, project)
     _insert(project, "[v1]\n", '[v1]\ngone = ["role files"]\n')
