@@ -14,6 +14,7 @@ from acp_msgspec.v2 import aio as v2_aio
 from msgspec import Raw
 
 from tests.aio.handlers import ENDS, Agent, Client, Plain, each_schema, later, made, refused, returns
+from tests.from_schema import least
 
 
 class Called:
@@ -28,7 +29,7 @@ class CalledPlainly:
 
 class Agent2(v2_aio.Agent):
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
-        return v2.PromptResponse()
+        return least(v2.PromptResponse)
 
 
 class Alone(aio.Agent):

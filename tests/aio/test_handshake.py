@@ -14,6 +14,7 @@ from acp_msgspec.v2 import aio as v2_aio
 from acp_msgspec.v2_unstable import aio as v2_unstable_aio
 
 from tests.aio.support import RawPeer, run
+from tests.from_schema import capabilities, least, tags, update_of
 
 HANDSHAKE: Any = __import__("acp_msgspec.aio._session.handshake", fromlist=["x"])
 SESSION = v1.SessionId("s")
@@ -235,7 +236,7 @@ def test_elicitation_is_offered_by_what_is_handled(types: Any, ends: Any, base: 
 @each_schema
 def test_an_agent_asks_in_the_modes_that_were_advertised(types: Any, ends: Any) -> None:
     session = types.SessionId("s")
-    schema = types.ElicitationSchema()
+    schema = least(types.ElicitationSchema)
     form = types.CreateElicitationRequestFormSession(session_id=session, message="?", requested_schema=schema)
     at = {"url": "http://x", "elicitation_id": types.ElicitationId("e")}
     url = types.CreateElicitationRequestUrlSession(session_id=session, message="?", **at)
@@ -270,14 +271,33 @@ def test_an_agent_asks_in_the_modes_that_were_advertised(types: Any, ends: Any) 
     run(turn())
 
 
-def test_what_is_inside_a_capability_is_offered_with_it_alone() -> None:
-    # `nes.events…` would advertise `nes`, whose methods this agent does not have.
-    lone = client_with(v1_unstable_aio.Agent, "document_did_open")
-    assert lone.capabilities() == v1_unstable.AgentCapabilities()
-    names = ["nes_start", "nes_suggest", "nes_close", "document_did_open"]
-    whole = client_with(v1_unstable_aio.Agent, *names).capabilities()
-    assert whole.nes.events.document.did_open is not None
-    assert whole.nes.events.document.did_save is None
+def _at(capabilities: Any, path: str) -> Any:
+    """Read what a path of the overrides leads to in an agent's capabilities; None where nothing is."""
+    found = acp.to_builtins(capabilities)
+    for key in path.split(".")[1:]:
+        found = (found or {}).get(key)
+    return found
+
+
+@each_schema
+def test_what_is_inside_a_capability_is_offered_with_it_alone(types: Any, ends: Any) -> None:
+    """To advertise what is inside another capability would advertise that one, whose methods an agent may not have."""
+    names = {**ends.AgentConnection.side.requests, **ends.AgentConnection.side.notifications}
+    needed = {m: path for m, path in capabilities(types.__name__.split(".")[1]).items() if m in names}
+    nothing = client_with(ends.Agent).capabilities()
+    for method, path in needed.items():
+        outside = {m for m, outer in needed.items() if path.startswith(f"{outer}.")}
+        if not outside:
+            continue
+        assert client_with(ends.Agent, names[method]).capabilities() == nothing, method
+        whole = client_with(ends.Agent, *(names[m] for m in (method, *outside))).capabilities()
+        assert _at(whole, path) is not None, method
+        for other in needed.values():
+            if other != path and other.startswith(f"{path.rpartition('.')[0]}."):
+                assert _at(whole, other) is None, (method, other)
+
+
+def test_what_is_inside_a_capability_of_version_2() -> None:
     assert client_with(v2_aio.Agent, "session_delete").capabilities() == v2.AgentCapabilities()
     whole = client_with(v2_aio.Agent, "session_new", "session_prompt", "session_delete").capabilities()
     assert whole.session.delete is not None
@@ -405,7 +425,7 @@ def test_the_second_version() -> None:
             return v2.NewSessionResponse(session_id=v2.SessionId("s"))
 
         async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
-            return v2.PromptResponse()
+            return least(v2.PromptResponse)
 
         async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
             return v2.LoginAuthResponse()
@@ -437,19 +457,29 @@ def test_the_second_version() -> None:
     run(turn())
 
 
-def test_updates_that_a_client_must_want() -> None:
+@each_schema
+def test_updates_that_a_client_must_want(types: Any, ends: Any) -> None:
+    label = types.__name__.split(".")[1]
+    kind = types.METHODS["session/update"].notification
+    wanted = capabilities(label)
+
     async def turn() -> None:
         here, there = aio.memory_pair()
         async with (
-            v1_unstable_aio.AgentConnection(there, v1_unstable_aio.Agent()) as agent,
-            v1_unstable_aio.ClientConnection(here, v1_unstable_aio.Client()) as client,
+            ends.AgentConnection(there, ends.Agent()) as agent,
+            ends.ClientConnection(here, ends.Client()) as client,
         ):
             await client.negotiate()
-            plain = v1_unstable.SessionUpdateAgentMessageChunk(content=v1_unstable.TextContent(text=""))
-            removed = v1_unstable.PlanRemoved(plan_id=v1_unstable.PlanId("p"))
-            session = v1_unstable.SessionId("s")
-            await agent.session_update(v1_unstable.SessionNotification(session_id=session, update=plain))
-            with pytest.raises(aio.NotAdvertised, match="session/update with update plan_removed"):
-                await agent.session_update(v1_unstable.SessionNotification(session_id=session, update=removed))
+            for tag, value in tags(label).items():
+                note = kind(session_id=types.SessionId("s"), update=update_of(label, value))
+                if f"session/update#update={tag}" not in wanted:
+                    await agent.session_update(note)
+                    continue
+                with pytest.raises(aio.NotAdvertised, match=f"session/update with update {tag}"):
+                    await agent.session_update(note)
 
     run(turn())
+
+
+def test_some_update_must_be_wanted() -> None:
+    assert any(name.startswith("session/update#update=") for name in capabilities("v1_unstable"))

@@ -10,6 +10,7 @@ from acp_msgspec.v2 import aio as v2_aio
 from msgspec import Raw
 
 from tests.aio.support import RawPeer, run
+from tests.from_schema import idle, least
 
 SESSION, OTHER = v1.SessionId("s"), v1.SessionId("other")
 CANCELLED = v1.PromptResponse(stop_reason=v1.StopReason.CANCELLED)
@@ -283,10 +284,8 @@ def test_a_question_that_the_agent_takes_back_is_no_cancelled_turn() -> None:
 
 
 def test_the_second_version_ends_turns_with_an_update() -> None:
-    ask = v2.RequestPermissionRequest(session_id=v2.SessionId("s"), title="?", options=[])
-    idle = v2.UpdateSessionNotification(
-        session_id=v2.SessionId("s"), update=v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason.CANCELLED)
-    )
+    ask = least(v2.RequestPermissionRequest, sessionId="s")
+    ended = v2.UpdateSessionNotification(session_id=v2.SessionId("s"), update=idle("v2", "cancelled"))
 
     class User2(v2_aio.Client):
         def __init__(self) -> None:
@@ -308,16 +307,16 @@ def test_the_second_version_ends_turns_with_an_update() -> None:
     async def turn() -> None:
         here, there = aio.memory_pair()
         user = User2()
-        denied = v2.RequestPermissionResponse(outcome=v2.RequestPermissionOutcomeCancelled())
+        denied = acp.convert({"outcome": {"outcome": "cancelled"}}, type=v2.RequestPermissionResponse)
         async with v2_aio.AgentConnection(there) as agent, v2_aio.ClientConnection(here, user) as client:
             asking = asyncio.ensure_future(agent.session_request_permission(ask))
             await user.asked.wait()
             await client.session_cancel(v2.CancelSessionNotification(session_id=v2.SessionId("s")))
             assert await asking == denied
             assert await agent.session_request_permission(ask) == denied
-            await agent.session_update(idle)
+            await agent.session_update(ended)
             user.decide.set()
             assert await agent.session_request_permission(ask) != denied
-            assert user.updates == [idle.update]
+            assert user.updates == [ended.update]
 
     run(turn())

@@ -1,18 +1,19 @@
 """Whole turns between the typed ends, in memory, for every schema."""
 
+import importlib
 from typing import Any
 
 import acp_msgspec as acp
 import pytest
-from acp_msgspec import aio, v1, v1_unstable, v2
-from acp_msgspec.v1_unstable import aio as v1_unstable_aio
+from acp_msgspec import aio, v1, v2
 from acp_msgspec.v2 import aio as v2_aio
 from msgspec import Raw
 
 from tests.aio.support import run
+from tests.from_schema import idle, least
 
 SESSION = v1.SessionId("s")
-IDLE = v2.SessionUpdateStateUpdateIdle()
+IDLE = idle("v2")
 
 
 class EchoAgent(aio.Agent):
@@ -130,7 +131,7 @@ def test_a_turn_of_v2() -> None:
         async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
             idle = v2.UpdateSessionNotification(session_id=params.session_id, update=IDLE)
             await self.client.session_update(idle)
-            return v2.PromptResponse()
+            return least(v2.PromptResponse)
 
     class Client(v2_aio.Client):
         def __init__(self) -> None:
@@ -149,32 +150,28 @@ def test_a_turn_of_v2() -> None:
     run(turn())
 
 
-def test_a_method_of_both_sides_and_both_kinds() -> None:
+def test_a_method_of_both_sides_and_both_kinds(relaying: tuple[Any, Any]) -> None:
+    package, module = relaying
+    ends: Any = importlib.import_module(f"{module.__name__}.aio")
+
     class Both:
         def __init__(self) -> None:
             self.seen: list[str] = []
 
-        async def mcp_message(self, params: v1_unstable.MessageMcpRequest, /) -> Any:
-            self.seen.append(f"request {params.method}")
+        async def relay(self, params: Any, /) -> Any:
+            self.seen.append(f"request {type(params).__name__}")
             return {"ok": True}
 
-        async def mcp_message_notification(self, params: v1_unstable.MessageMcpNotification, /) -> None:
-            self.seen.append(f"notification {params.method}")
+        async def relay_notification(self, params: Any, /) -> None:
+            self.seen.append(f"notification {type(params).__name__}")
 
     async def turn() -> None:
-        here, there = aio.memory_pair()
-        one: Any = Both()
-        two: Any = Both()
-        connection = v1_unstable.McpConnectionId("c")
-        request = v1_unstable.MessageMcpRequest(connection_id=connection, method="tools/list")
-        notification = v1_unstable.MessageMcpNotification(connection_id=connection, method="progress")
-        async with (
-            v1_unstable_aio.AgentConnection(there, one) as agent,
-            v1_unstable_aio.ClientConnection(here, two) as client,
-        ):
+        here, there = importlib.import_module(f"{package.__name__}.aio").memory_pair()
+        one, two = Both(), Both()
+        async with ends.AgentConnection(there, one) as agent, ends.ClientConnection(here, two) as client:
             for end in (agent, client):
-                await end.mcp_message_notification(notification)
-                assert await end.mcp_message(request) == {"ok": True}
-        assert one.seen == two.seen == ["notification progress", "request tools/list"]
+                await end.relay_notification(module.RelayNotification())
+                assert await end.relay(module.RelayRequest()) == {"ok": True}
+        assert one.seen == two.seen == ["notification RelayNotification", "request RelayRequest"]
 
     run(turn())

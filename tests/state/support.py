@@ -3,8 +3,9 @@
 import importlib
 from typing import Any
 
-import acp_msgspec as acp
 from acp_msgspec import v1
+
+from tests.from_schema import update_of as update_of
 
 LABELS = ("v1", "v1_unstable", "v2", "v2_unstable")
 MODULES: dict[str, Any] = {label: importlib.import_module(f"acp_msgspec.{label}") for label in LABELS}
@@ -15,7 +16,3 @@ UserChunk = v1.SessionUpdateUserMessageChunk
 
 def text_block(text: str) -> v1.TextContent:
     return v1.TextContent(text=text)
-
-
-def update_of(label: str, value: Any) -> Any:
-    return acp.convert(value, type=MODULES[label].SessionUpdate, unknown="keep")

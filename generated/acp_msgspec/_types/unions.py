@@ -174,6 +174,8 @@ def _variants(spec: UnionSpec) -> Iterator[Any]:
 
 
 def _shown(kind: Any) -> str:
+    if get_origin(kind) is Annotated:
+        return _shown(kind.__origin__)  # of a list with a constraint, say
     if get_origin(kind) is list:
         return f"list[{_shown(get_args(kind)[0])}]"
     return str(getattr(kind, "__name__", kind))

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from types import FunctionType
 from typing import Any, ClassVar, cast
@@ -68,7 +68,7 @@ def check_class(cls: type[HandlerBase]) -> None:
     modules = {b.__module__ for b in bases}
     values = {n for c in cls.__mro__ if c.__module__ in modules for n in inspect.get_annotations(c)}
     own = dict(_unchecked_attributes(cls))
-    missing = {n: f for n, f in handlers.items() if n not in own}
+    missing = handlers.keys() - own.keys()
     for name, found in own.items():
         if name in handlers:
             why = _why_not_override_in_class(name, found, handlers[name])
@@ -77,7 +77,7 @@ def check_class(cls: type[HandlerBase]) -> None:
         elif name in cls.__acp_helpers__ or not isinstance(found, FunctionType):
             why = ""
         else:
-            why = _why_never_called(cls, bases, name, found, missing)
+            why = _why_never_called(cls, bases, name, found, handlers, missing)
         if why:
             raise TypeError(f"{cls.__name__}.{name} {why}")
     _CHECKED.add(cls)
@@ -98,7 +98,8 @@ def _why_never_called(
     bases: Iterable[type[HandlerBase]],
     name: str,
     found: Function,
-    missing: Mapping[str, Function],
+    handlers: Mapping[str, Function],
+    missing: Container[str],
 ) -> str:
     """Return why a method would never be called, if it was probably meant to be."""
     if any(hasattr(c, name) for c in cls.__mro__[1:] if issubclass(c, HandlerBase)):
@@ -106,9 +107,9 @@ def _why_never_called(
     way_out = (
         f"For a helper, choose another name, begin it with `_`, or write `class {cls.__name__}(…, helpers=[{name!r}])`"
     )
-    meant = guess_handler(name, found, missing, trust_name=inspect.iscoroutinefunction(found))
+    meant = guess_handler(name, found, handlers, missing, trust_name=inspect.iscoroutinefunction(found))
     if meant:
-        return f"handles nothing; `{meant}` was probably meant. {way_out}"
+        return f"handles nothing; {meant} was probably meant. {way_out}"
     for base in bases:
         peer = peer_base(base)
         handler = handler_functions(peer).get(name) if peer is not None and peer not in bases else None

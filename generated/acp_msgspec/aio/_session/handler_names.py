@@ -6,7 +6,7 @@ helper may have the name as well, like `close` or `load`, the signature has to m
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from difflib import SequenceMatcher
 from enum import Enum, auto
 from functools import cache
@@ -43,23 +43,30 @@ _ONLY_MATCH: Accepted = frozenset({SignatureMatch.MATCH})
 _NEVER: Accepted = frozenset()
 
 
-def guess_handler(name: str, method: Function, handlers: Mapping[str, Function], *, trust_name: bool) -> str:
-    """Return the name of the handler that a method was probably meant to be; empty for a helper method.
+def guess_handler(
+    name: str, method: Function, handlers: Mapping[str, Function], missing: Container[str], *, trust_name: bool
+) -> str:
+    """Return which handlers a method was probably meant to be, as text; empty for a helper method.
 
-    `handlers` are those that the class does not have. With `trust_name`, a distinctive name counts with any signature.
+    `missing` are the names of those that the class does not have. A name that stands for several handlers alike, like
+    `cancel`, is a helper's as soon as the class has one of them. With `trust_name`, a distinctive name counts with any
+    signature.
     """
     words = _words(name)
-    if "".join(words) in _SDK_NAMES and _SDK_NAMES["".join(words)] in handlers:
-        return _SDK_NAMES["".join(words)]
+    if "".join(words) in _SDK_NAMES and _SDK_NAMES["".join(words)] in missing:
+        return f"`{_SDK_NAMES[''.join(words)]}`"
     while len(words) > 1 and words[0] in _PREFIXES:
         words = words[1:]
     while len(words) > 1 and words[-1] in _SUFFIXES:
         words = words[:-1]
     for rule in (_if_same, _if_misspelt, _if_shortened, _if_reordered):
+        found: list[str] = []
         for handler, base in handlers.items():
             accepted = rule(words, _handler_words(handler), trust_name) if name != handler else _NEVER
             if accepted and match_signature(method, base) in accepted:
-                return handler
+                found.append(handler)
+        if found and all(handler in missing for handler in found):
+            return " or ".join(f"`{handler}`" for handler in found)
     return ""
 
 

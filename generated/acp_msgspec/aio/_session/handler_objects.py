@@ -167,8 +167,9 @@ def _missing_attributes(endpoint: Endpoint, made: HandlerBase) -> Iterator[str]:
 def _misnamed_methods(endpoint: Endpoint, made: object) -> Iterator[str]:
     """Yield which methods of an object of any class were probably meant to be handlers; empty strings mean none."""
     handlers = handler_functions(endpoint.base)
-    missing = {n: handlers[n] for n in _handler_names(endpoint) if getattr(made, n, None) is None}
+    named = {n: handlers[n] for n in _handler_names(endpoint)}
+    missing = {n for n in named if getattr(made, n, None) is None}
     for name, found in inspect.getmembers_static(type(made)):
         if not name.startswith("_") and isinstance(found, FunctionType) and name not in handlers:
-            meant = guess_handler(name, found, missing, trust_name=False)
-            yield meant and f"{type(made).__name__}.{name} handles nothing; `{meant}` was probably meant"
+            meant = guess_handler(name, found, named, missing, trust_name=False)
+            yield meant and f"{type(made).__name__}.{name} handles nothing; {meant} was probably meant"
