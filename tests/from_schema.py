@@ -9,8 +9,7 @@ import acp_msgspec as acp
 import pytest
 
 from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_walk import Schema
-from tests.support import ROOT
+from tests.oracle.schema_walk import REPO, Schema
 
 T = TypeVar("T")
 
@@ -42,7 +41,7 @@ def tags(label: str) -> dict[str, Any]:
     return {given["sessionUpdate"]: given for given in reversed(found) if given["sessionUpdate"] in known}
 
 
-def update(tag: str, **fields: Any) -> Any:
+def by_tag(tag: str, **fields: Any) -> Any:
     """Make an update, with the fields by wire name, of the first schema that knows its tag: stable ones come first."""
     for label in ("v1", "v2", "v1_unstable", "v2_unstable"):
         if tag in tags(label):
@@ -65,7 +64,7 @@ def idle(label: str, reason: str | None = None) -> Any:
 @cache
 def capabilities(label: str) -> dict[str, str]:
     """Read which capability a method, or a value in its params, cannot do without: a path for each."""
-    tables = tomllib.loads((ROOT / "schema" / "overrides.toml").read_text(encoding="utf-8"))
+    tables = tomllib.loads((REPO / "schema" / "overrides.toml").read_text(encoding="utf-8"))
     entries: dict[str, Any] = {}
     for name in (label.removesuffix("_unstable"), label):
         entries |= tables.get(name, {}).get("capabilities", {})

@@ -282,7 +282,9 @@ def _at(capabilities: Any, path: str) -> Any:
 @each_schema
 def test_what_is_inside_a_capability_is_offered_with_it_alone(types: Any, ends: Any) -> None:
     """To advertise what is inside another capability would advertise that one, whose methods an agent may not have."""
-    names = {**ends.AgentConnection.side.requests, **ends.AgentConnection.side.notifications}
+    side = ends.AgentConnection.side
+    handlers = {**side.requests, **side.notifications}
+    names = {kind.__struct_config__.tag: name for kind, name in handlers.items()}
     needed = {m: path for m, path in capabilities(types.__name__.split(".")[1]).items() if m in names}
     nothing = client_with(ends.Agent).capabilities()
     for method, path in needed.items():

@@ -9,7 +9,7 @@ from typing import Any
 import acp_msgspec as acp
 import msgspec
 import pytest
-from acp_msgspec import v1, v2
+from acp_msgspec import v1
 
 from generator.jsonutil import is_array, is_object
 from tests.oracle.instances import Maker, Style
@@ -188,6 +188,6 @@ def test_one_bad_item_among_many_good_ones() -> None:
     data = _update(*[GOOD] * 5000, b"0", *[GOOD] * 5000)
     assert _seconds(data, v1.ToolCallUpdate) < RATIO * _seconds(_update(*[GOOD] * 10_000), v1.ToolCallUpdate)
     assert acp.decode(data, type=v1.ToolCallUpdate).content == [KEPT] * 10_000
-    commands = b",".join([b'{"name":"n","description":"d"}'] * 1000 + [b'{"name":"n","description":"d","input":5}'])
-    update = acp.decode(b'{"availableCommands":[%b]}' % commands, type=v2.AvailableCommandsUpdate)
-    assert len(update.available_commands) == 1001
+    places = b",".join([b'{"path":"/a"}'] * 1000 + [b'{"path":"/a","_meta":5}'])
+    update = acp.decode(b'{"toolCallId":"t","locations":[%b]}' % places, type=v1.ToolCallUpdate)
+    assert update.locations == [v1.ToolCallLocation(path="/a")] * 1001

@@ -1,7 +1,9 @@
 """Checking hand-built objects before they are sent."""
 
 import dataclasses
+import json
 import math
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,8 +12,10 @@ from uuid import UUID
 import acp_msgspec as acp
 import msgspec
 import pytest
-from acp_msgspec import v1, v1_unstable, v2
+from acp_msgspec import v1, v2
 from msgspec import UNSET
+
+from tests.support import generate_case, imported
 
 SESSION = v1.SessionId("s")
 
@@ -69,19 +73,6 @@ BAD: list[tuple[Any, str]] = [
         v1.PromptRequest(session_id=SESSION, prompt=[v1.Terminal(terminal_id=v1.TerminalId("t"))]),  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
         r"Invalid value 'terminal' - at `\$\.prompt\[0\]\.type`",
     ),
-    (v2.Cost(amount=1.0, currency="euro"), r"Expected text matching `\^\[A-Z\]\{3\}\$` - at `\$\.currency`"),
-    (v2.Annotations(priority=1.5), r"Expected a number <= 1 - at `\$\.priority`"),
-    (v2.ImageContent(data="%%", mime_type=v2.MediaType("image/png")), r"Expected Base64 - at `\$\.data`"),
-    (v2.ResourceLink(name="n", uri="no scheme"), r"Expected the format uri - at `\$\.uri`"),
-    (v2.Annotations(last_modified="yesterday"), r"Expected the format date-time - at `\$\.lastModified`"),
-    (
-        v2.RequestPermissionRequest(session_id=v2.SessionId("s"), title="t", options=[]),
-        r"Expected at least 1 items - at `\$\.options`",
-    ),
-    (
-        v1_unstable.Notice(severity=v1_unstable.NoticeSeverity.INFO, title=""),
-        r"Expected at least 1 characters - at `\$\.title`",
-    ),
     (v2.ContentBlockOther(type="text", extra={"text": "x"}), r"Invalid value 'text' - at `\$\.type`"),
 ]
 
@@ -92,9 +83,40 @@ def test_bad(obj: Any, message: str) -> None:
         acp.validate(obj)
 
 
-def test_advice_is_for_senders_only() -> None:
-    assert acp.decode_strict('{"amount":1,"currency":"euro"}', type=v2.Cost).currency == "euro"
-    assert acp.decode_strict('{"priority":7}', type=v2.Annotations).priority == 7.0
+LIMITS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
+    "code": ({"type": "string", "pattern": "^[A-Z]{3}$"}, "EUR", "euro", r"text matching `\^\[A-Z\]\{3\}\$`"),
+    "share": ({"type": "number", "minimum": 0, "maximum": 1}, 0.5, 1.5, "a number <= 1"),
+    "least": ({"type": "number", "minimum": 1}, 1.0, 0.5, "a number >= 1"),
+    "data": ({"type": "string", "contentEncoding": "base64"}, "aGk=", "%%", "Base64"),
+    "link": ({"type": "string", "format": "uri"}, "a:b", "no scheme", "the format uri"),
+    "at": ({"type": "string", "format": "date-time"}, "2025-02-28T23:59:59Z", "yesterday", "the format date-time"),
+    "rows": ({"type": "array", "items": {"type": "string"}, "minItems": 1}, ["a"], [], "at least 1 items"),
+    "title": ({"type": "string", "minLength": 1}, "t", "", "at least 1 characters"),
+}
+"""For each limit a property that has it, a value within it, one beyond it, and what is said of that one."""
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any]]:
+    """A package whose class `Limited` has all limits: which ones upstream's schemas have changes with a bump."""
+    properties = {name: node for name, (node, *_) in LIMITS.items()}
+    folder = tmp_path_factory.mktemp("limits")
+    kind = {"type": "object", "properties": properties, "required": sorted(properties)}
+    (folder / "schema.json").write_text(json.dumps({"$defs": {"Limited": kind}}), encoding="utf-8")
+    generate_case(folder / "schema.json", "case", folder)
+    with imported(folder, "case", "limits") as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_are_for_senders_only(limited: tuple[Any, Any], name: str) -> None:
+    package, module = limited
+    values = {each: good for each, (_, good, *_) in LIMITS.items()}
+    package.validate(module.Limited(**values))
+    _, _, bad, told = LIMITS[name]
+    with pytest.raises(msgspec.ValidationError, match=rf"Expected {told} - at `\$\.{name}`"):
+        package.validate(module.Limited(**values | {name: bad}))
+    assert getattr(package.decode_strict(json.dumps(values | {name: bad}), type=module.Limited), name) == bad
 
 
 def test_nesting() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import acp_msgspec as acp
 from acp_msgspec import v1, v2, v2_unstable
 from acp_msgspec.state import SessionState, Snapshot, replay_runs, to_html, to_markdown, transcript_prompt
 
@@ -69,12 +70,13 @@ async def state_tiny_blocks() -> None:
 @flood()
 async def state_plans_and_turns() -> None:
     state = SessionState()
+    cancelled = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "cancelled"}
     for number in range(5_000):
-        plan = v2_unstable.PlanMarkdown(plan_id=v2_unstable.PlanId(str(number)), content="# a\n[b](c)")
-        state.apply(v2_unstable.PlanUpdate(plan=plan))
+        plan = {"type": "markdown", "planId": str(number), "content": "# a\n[b](c)"}
+        state.apply(acp.convert({"sessionUpdate": "plan_update", "plan": plan}, type=v2_unstable.SessionUpdate))
         state.apply(v2.UserMessage(message_id=v2.MessageId(str(number)), content=[v2.TextContent(text="x")]))
         state.apply(v2.SessionUpdateToolCallUpdate(tool_call_id=v2.ToolCallId(str(number))))
-        state.apply(v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason.CANCELLED))
+        state.apply(acp.convert(cancelled, type=v2.SessionUpdate))
         if number % 100 == 0:
             await _rest()
     assert {call.status for call in state.snapshot.tool_calls} == {"cancelled"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import acp_msgspec as acp
 import pytest
-from acp_msgspec import v1, v2, v2_unstable
+from acp_msgspec import v1, v2
 from acp_msgspec.state import SessionState, Snapshot, to_html, to_markdown, transcript_prompt
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.examples import examples
+from tests.from_schema import by_tag
 from tests.oracle.instances import Maker, Style
 from tests.oracle.schema_walk import Schema
 from tests.page_support import Page, shown_in_browser
@@ -60,8 +61,7 @@ def _session(*texts: str) -> Snapshot:
         step = v1.PlanEntry(content=text, priority=v1.PlanEntryPriority.LOW, status=v1.PlanEntryStatus.COMPLETED)
         state.apply(v1.Plan(entries=[step]))
         state.apply(acp.UnknownVariant("sessionUpdate", text, {"sessionUpdate": text}))
-        plan = v2_unstable.PlanMarkdown(plan_id=v2_unstable.PlanId(text), content=text)
-        state.apply(v2_unstable.PlanUpdate(plan=plan))
+        state.apply(by_tag("plan_update", plan={"type": "markdown", "planId": text, "content": text}))
     state.turn_ended(texts[-1])
     return state.snapshot
 

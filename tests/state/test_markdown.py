@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from acp_msgspec import v1, v2_unstable
+from acp_msgspec import v1
 from acp_msgspec.state import SessionState, Snapshot, to_html, to_markdown, transcript_prompt
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.from_schema import by_tag
 from tests.page_support import Page
 from tests.state.renderers import RENDERERS, acts
 
@@ -65,8 +66,7 @@ def _shot(text: str) -> Snapshot:
     state.terminal_output("own", command=text, data=text.encode(errors="replace"))
     step = v1.PlanEntry(content=text, priority=v1.PlanEntryPriority.LOW, status=v1.PlanEntryStatus.COMPLETED)
     state.apply(v1.Plan(entries=[step]))
-    plan = v2_unstable.PlanMarkdown(plan_id=v2_unstable.PlanId(text), content=text)
-    state.apply(v2_unstable.PlanUpdate(plan=plan))
+    state.apply(by_tag("plan_update", plan={"type": "markdown", "planId": text, "content": text}))
     state.turn_ended(text)
     return state.snapshot
 

@@ -7,7 +7,7 @@ from types import FrameType
 
 import acp_msgspec as acp
 import pytest
-from acp_msgspec import v1, v1_unstable, v2, v2_unstable
+from acp_msgspec import v1, v2
 from acp_msgspec.state import (
     ActivityChanged,
     BadOutput,
@@ -31,6 +31,7 @@ from acp_msgspec.state import (
     UnknownView,
 )
 
+from tests.from_schema import by_tag, idle
 from tests.state.support import LABELS, Chunk, Thought, UserChunk, text_block, update_of
 
 CALL = v1.ToolCallId("t")
@@ -80,9 +81,8 @@ def test_what_ends_a_message_and_what_begins_a_turn() -> None:
     state.apply(UserChunk(content=text_block("b"), message_id=v1.MessageId("2")))
     assert [turn.number for turn in state.snapshot.turns] == [1]  # nobody has answered in between
     state.apply(Chunk(content=text_block("c")))
-    compaction = v1_unstable.CompactionId("c")
-    for status in (v1_unstable.CompactionStatus.IN_PROGRESS, v1_unstable.CompactionStatus.COMPLETED):
-        state.apply(v1_unstable.CompactionUpdate(compaction_id=compaction, status=status))
+    for status in ("in_progress", "completed"):
+        state.apply(by_tag("compaction_update", compactionId="c", status=status))
         state.apply(Chunk(content=text_block("d")))
     assert _said(state)[2:] == [("agent", "c"), ("agent", "dd")]
     state.apply(UserChunk(content=text_block("e")))
@@ -158,13 +158,13 @@ def test_a_turn_of_version_2() -> None:
     state.apply(v2.UserMessage(message_id=v2.MessageId("u"), content=[v2.TextContent(text="Hi")]))
     state.apply(v2.SessionUpdateStateUpdateRunning())
     assert state.apply(v2.SessionUpdateStateUpdateRequiresAction()) == (ActivityChanged(activity="requires_action"),)
-    changes = state.apply(v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason.REFUSAL))
+    changes = state.apply(idle("v2", "refusal"))
     assert changes == (
         TurnEnded(number=1, stop_reason="refusal", refused=True),
         ActivityChanged(activity="idle"),
     )
     # What the agent does on its own afterwards does not bring the turn back.
-    state.apply(v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason.END_TURN))
+    state.apply(idle("v2", "end_turn"))
     assert state.snapshot.conversation == ()
     state.apply(v2.SessionUpdateStateUpdateOther(state="_dreaming"))
     assert state.snapshot.activity == "_dreaming"
@@ -274,11 +274,10 @@ def test_plans() -> None:
     assert state.apply(v1.Plan(entries=[step, step])) == (PlanReplaced(plan_id=None),)
     state.apply(v1.Plan(entries=[step]))
     assert [[item.content for item in plan.items] for plan in state.snapshot.plans] == [["a"]]
-    plan = v2_unstable.PlanId("p")
-    state.apply(v2_unstable.PlanUpdate(plan=v2_unstable.PlanMarkdown(plan_id=plan, content="# x")))
+    state.apply(by_tag("plan_update", plan={"type": "markdown", "planId": "p", "content": "# x"}))
     assert [plan.markdown for plan in state.snapshot.plans] == [None, "# x"]
     for existed in (True, False):
-        removed = state.apply(v2_unstable.PlanRemoved(plan_id=plan))
+        removed = state.apply(by_tag("plan_removed", planId="p"))
         assert removed == (PlanRemoved(plan_id="p", existed=existed),)
 
 
@@ -304,19 +303,18 @@ def test_terminals() -> None:
 
 def test_compactions_and_notices() -> None:
     state = SessionState()
-    key = v1_unstable.CompactionId("c")
-    state.apply(v1_unstable.CompactionUpdate(compaction_id=key, status=v1_unstable.CompactionStatus.IN_PROGRESS))
+    state.apply(by_tag("compaction_update", compactionId="c", status="in_progress"))
     for text in ("so ", "far"):
-        state.apply(v1_unstable.CompactionSummaryChunk(compaction_id=key, content=v1_unstable.TextContent(text=text)))
-    state.apply(v1_unstable.CompactionUpdate(compaction_id=key, status=v1_unstable.CompactionStatus.COMPLETED))
+        state.apply(by_tag("compaction_summary_chunk", compactionId="c", content={"type": "text", "text": text}))
+    state.apply(by_tag("compaction_update", compactionId="c", status="completed"))
     (view,) = state.snapshot.timeline
     assert isinstance(view, CompactionView)
-    assert (view.status, view.summary) == ("completed", (v1_unstable.TextContent(text="so far"),))
-    moved = state.apply(v1_unstable.CompactionUpdate(compaction_id=key, status=v1_unstable.CompactionStatus.FAILED))
+    assert (view.status, acp.to_builtins(view.summary)) == ("completed", [{"type": "text", "text": "so far"}])
+    moved = state.apply(by_tag("compaction_update", compactionId="c", status="failed"))
     assert moved[0] == IllegalMove(what="compaction", id="c", before="completed", after="failed")
     before = state.snapshot
-    notice = v1_unstable.Notice(severity=v1_unstable.NoticeSeverity.WARNING, title="Slow")
-    assert state.apply(notice) == (NoticeGiven(severity="warning", title="Slow", description=None),)
+    given = NoticeGiven(severity="warning", title="Slow", description=None)
+    assert state.apply(by_tag("notice", severity="warning", title="Slow")) == (given,)
     assert state.snapshot == before
 
 

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.from_schema import idle, least
 from tests.oracle.strategies import JSON, strategy
 from tests.state.support import MODULES
 from tests.support import same
@@ -372,12 +373,11 @@ def test_version_2() -> None:
     session = v2.SessionId("s1")
     prompt = v2.request(1, v2.PromptRequest(session_id=session, prompt=[v2.TextContent(text="Hi")]))
     said = v2.UserMessage(message_id=v2.MessageId("u"), content=[v2.TextContent(text="Hi")])
-    idle = v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason.END_TURN)
     lines = _lines(
         ("client", prompt),
-        ("agent", v2.response(1, v2.PromptResponse())),
+        ("agent", v2.response(1, least(v2.PromptResponse))),
         ("agent", v2.notification(v2.UpdateSessionNotification(session_id=session, update=said))),
-        ("agent", v2.notification(v2.UpdateSessionNotification(session_id=session, update=idle))),
+        ("agent", v2.notification(v2.UpdateSessionNotification(session_id=session, update=idle("v2", "end_turn")))),
     )
     shot = replay_states(lines, v2)["s1"].snapshot
     assert [message.message_id for message in shot.messages] == ["u"]

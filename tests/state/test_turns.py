@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.from_schema import idle
 from tests.state.support import LABELS, MODULES
 
 S1 = "s1"
@@ -87,9 +88,9 @@ def test_a_turn_of_version_2_is_cancelled() -> None:
     )
     state.apply(chunk)
     state.apply(v2.SessionUpdateToolCallUpdate(tool_call_id=v2.ToolCallId("x"), status=v2.ToolCallStatus("_queued")))
-    state.apply(v2.SessionUpdateStateUpdateIdle())  # it says nothing of how the turn ended
+    state.apply(idle("v2"))  # it says nothing of how the turn ended
     assert [call.status for call in state.snapshot.tool_calls] == ["pending", "_queued"]
-    changes = state.apply(v2.SessionUpdateStateUpdateIdle(stop_reason=v2.StopReason.CANCELLED))
+    changes = state.apply(idle("v2", "cancelled"))
     assert [type(change) for change in changes] == [TurnEnded, ToolCallChanged, ToolCallChanged]
     assert [call.status for call in state.snapshot.tool_calls] == ["cancelled", "cancelled"]
 
@@ -325,15 +326,16 @@ def test_a_prompt_waits_while_a_later_one_is_answered() -> None:
     assert state.snapshot.activity == "idle"
 
 
-@pytest.mark.parametrize("module", [v2, v2_unstable])
+@pytest.mark.parametrize("label", ["v2", "v2_unstable"])
 @pytest.mark.parametrize(("reason", "status"), [("cancelled", "cancelled"), ("end_turn", "in_progress")])
-def test_an_idle_session_has_no_turn_on(module: Any, reason: str, status: str) -> None:
+def test_an_idle_session_has_no_turn_on(label: str, reason: str, status: str) -> None:
+    module: Any = MODULES[label]
     state = SessionState()
     for name in ("a", "b"):
         state.user_prompt([module.TextContent(text=name)])
         state.apply(module.SessionUpdateStateUpdateRunning())
         state.apply(module.SessionUpdateToolCallUpdate(tool_call_id=name, status=module.ToolCallStatus.IN_PROGRESS))
-    changes = state.apply(module.SessionUpdateStateUpdateIdle(stop_reason=module.StopReason(reason)))
+    changes = state.apply(idle(label, reason))
     assert [change.number for change in changes if isinstance(change, TurnEnded)] == [1, 2]
     assert [(turn.ended, turn.stop_reason) for turn in state.snapshot.turns] == [(True, None), (True, reason)]
     assert [call.status for call in state.snapshot.tool_calls] == [status, status]
