@@ -7,11 +7,13 @@ from msgspec import Struct
 
 from .._types.variants import CatchAll, UnknownVariant
 from ._blocks import Block
-from ._changes import Change, NoticeGiven, UnknownKept
+from ._changes import Change, NoticeGiven, ReplayCompleted, UnknownKept
 from ._compactions import Compactions
 from ._messages import Messages
 from ._metadata import Metadata
 from ._plans import Plans, plan_id_of
+from ._records import Cursors, Subagents
+from ._session_messages import SessionMessages
 from ._terminals import Terminals, exit_status_of
 from ._timeline import Timeline, Turns
 from ._tool_call import tool_call_of
@@ -57,6 +59,12 @@ _REQUIRED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "notice": ("severity", "title", "description"),
     "compaction_update": ("compaction_id", "status"),
     "compaction_summary_chunk": ("compaction_id", "content"),
+    "subagent_update": ("session_id", "state"),
+    "session_message": ("message_id", "sender_session_id", "content"),
+    "session_message_chunk": ("message_id", "content"),
+    "cursor_update": ("cursor_id", "anchor"),
+    "prompt_suggestions_update": ("suggestions",),
+    "replay_complete": (),
 }
 """The known tags, and the attributes that their updates need: another schema may use a tag differently."""
 
@@ -97,7 +105,10 @@ class SessionState:
         self._messages = Messages(self._timeline, self._turns)
         self._calls = ToolCalls(self._timeline, self._turns, self._messages.close)
         self._compactions = Compactions(self._timeline, self._turns, self._messages.close)
+        self._session_messages = SessionMessages(self._timeline, self._turns, self._messages.close)
         self._terminals = Terminals(output_limit)
+        self._subagents = Subagents()
+        self._cursors = Cursors()
         self._plans = Plans()
         self._metadata = Metadata()
         self._snapshot: Snapshot | None = None
@@ -113,8 +124,12 @@ class SessionState:
                 timeline=self._timeline.views(),
                 turns=self._turns.views(),
                 activity=self._turns.activity,
+                background=self._turns.background,
                 plans=self._plans.views(),
                 terminals=self._terminals.views(),
+                subagents=self._subagents.views(),
+                cursors=self._cursors.views(),
+                suggestions=metadata.suggestions,
                 commands=metadata.commands,
                 mode=metadata.mode,
                 modes=metadata.modes,
@@ -151,7 +166,8 @@ class SessionState:
         Raises `TypeError` for anything else and `ValueError` for params that name another session, but never for the
         content of an update.
         """
-        if isinstance(update, Struct) and "session_id" in update.__struct_fields__:
+        is_params = isinstance(update, Struct) and "session_id" in update.__struct_fields__
+        if is_params and not hasattr(update, "session_update"):  # an update may be about another session
             return self._apply_params(update)
         return self._commit(self._changes_of(update))
 
@@ -270,6 +286,24 @@ class SessionState:
             case "notice":
                 return _notice(update)
             case _:
+                return self._changes_beside(tag, update)
+
+    # Returns what makes the changes of an update about other sessions, or about the prompts to come.
+    def _changes_beside(self, tag: str, update: Any) -> Iterator[Change]:
+        match tag:
+            case "subagent_update":
+                return self._subagents.apply(update)
+            case "session_message":
+                return self._session_messages.apply(update)
+            case "session_message_chunk":
+                return self._session_messages.append(update.message_id, update.content)
+            case "cursor_update":
+                return self._cursors.apply(update)
+            case "prompt_suggestions_update":
+                return self._metadata.set_suggestions(update.suggestions)
+            case "replay_complete":
+                return iter((ReplayCompleted(),))
+            case _:
                 return self._unknown(update)
 
     def _unknown(self, update: Any) -> Iterator[Change]:
@@ -282,7 +316,8 @@ class SessionState:
         yield from self._turns.set_activity("running")
 
     def _activity(self, update: Any) -> Iterator[Change]:
-        return self._idle(update) if update.state == "idle" else self._turns.set_activity(update.state)
+        yield from self._idle(update) if update.state == "idle" else self._turns.set_activity(update.state)
+        yield from self._turns.set_background(getattr(update, "background", None))
 
     def _idle(self, update: Any) -> Iterator[Change]:
         """End all turns, since an idle agent works on none. The stop reason is that of the latest one."""
@@ -328,4 +363,4 @@ def _usable_tag(update: Any) -> str:
 
 
 def _notice(update: Any) -> Iterator[Change]:
-    yield NoticeGiven(severity=update.severity, title=update.title, description=update.description)
+    yield NoticeGiven(severity=update.severity, title=update.title, description=update.description or None)

@@ -13,11 +13,14 @@ import msgspec
 from acp_msgspec import UnknownVariant
 from acp_msgspec.state import (
     CompactionView,
+    CursorView,
     MessageView,
     PlanItem,
     PlanView,
     Role,
+    SessionMessageView,
     Snapshot,
+    SubagentView,
     TerminalView,
     ToolCallView,
     TurnView,
@@ -73,8 +76,11 @@ CALL = {
     "locations": (),
     "raw_input": None,
     "raw_output": None,
+    "capabilities": None,
     "meta": None,
 }
+OF_SUBAGENTS = ("title", "description", "state", "cwd", "additional_directories", "capabilities", "meta")
+OF_SESSION_MESSAGES = ("sender_session_id", "recipient_session_id", "sender_message_id", "recipient_message_id", "meta")
 
 
 class Model:
@@ -212,10 +218,12 @@ class Model:
 
     def beside(self, tag: str, update: Any) -> None:
         match tag:
-            case "state_update" if update.state == "idle":
-                self.idle(update.stop_reason, getattr(update, "usage", None))
             case "state_update":
+                if update.state == "idle":
+                    self.idle(getattr(update, "stop_reason", None), getattr(update, "usage", None))
                 self.set(activity=update.state)
+                background = getattr(update, "background", None)
+                self.set(background=None if background is None else tuple(background))
             case "plan":
                 self.plan(None, update)
             case "plan_update":
@@ -232,10 +240,21 @@ class Model:
             case "session_info_update":
                 self.set(**patched(self.shot, update, {"title": None, "updated_at": None, "meta": None}))
             case "usage_update":
+                known = self.shot.usage if update.cost is UNSET else None
                 cost = {"cost": update.cost.amount, "currency": update.cost.currency} if update.cost else {}
-                self.set(usage=UsageView(used=update.used, size=update.size, **cost))
-            case "notice":
+                kept = {"cost": known.cost, "currency": known.currency} if known else cost
+                self.set(usage=UsageView(used=update.used, size=update.size, **kept))
+            case "notice" | "replay_complete":
                 pass
+            case "subagent_update":
+                self.record("subagents", SubagentView(session_id=update.session_id), update, OF_SUBAGENTS)
+            case "cursor_update":
+                fields = ("anchor", "capabilities", "meta")
+                self.record("cursors", CursorView(cursor_id=update.cursor_id), update, fields)
+            case "prompt_suggestions_update":
+                self.set(suggestions=tuple(update.suggestions))
+            case "session_message" | "session_message_chunk":
+                self.session_message(tag, update)
             case "compaction_update" | "compaction_summary_chunk":
                 self.compaction(tag, update)
             case "terminal_update" | "terminal_output_chunk":
@@ -269,9 +288,35 @@ class Model:
         else:
             entry = self.shot.timeline[index]
         if tag == "compaction_update":
-            changes = patched(entry, update, {"status": None, "summary": (), "error": None, "meta": None})
+            cleared = {"status": "in_progress", "summary": (), "error": None, "meta": None}
+            changes = patched(entry, update, cleared)
         else:
             changes = {"summary": _joined(entry.summary, update.content)}
+        self.put(index, msgspec.structs.replace(entry, **changes))
+
+    def record(self, where: str, new: Any, update: Any, fields: tuple[str, ...]) -> None:
+        """Put a record in, or what an update changes of the one with the same id."""
+        records = {getattr(each, each.__struct_fields__[0]): each for each in getattr(self.shot, where)}
+        key = getattr(new, new.__struct_fields__[0])
+        changes = patched(new, update, dict.fromkeys(fields))
+        if changes.get("additional_directories") is not None:
+            changes["additional_directories"] = tuple(changes["additional_directories"])
+        records[key] = msgspec.structs.replace(records.get(key, new), **changes)
+        self.set(**{where: tuple(records.values())})
+
+    def session_message(self, tag: str, update: Any) -> None:
+        index = self.find(SessionMessageView, message_id=update.message_id)
+        entry: Any = SessionMessageView(turn=self.turn, message_id=update.message_id)
+        if index is None:
+            self.open = None
+        else:
+            entry = self.shot.timeline[index]
+        if tag == "session_message":
+            changes = patched(entry, update, dict.fromkeys(OF_SESSION_MESSAGES))
+            if update.content is not UNSET:
+                changes["blocks"] = tuple(update.content or ())
+        else:
+            changes = {"blocks": _joined(entry.blocks, update.content)}
         self.put(index, msgspec.structs.replace(entry, **changes))
 
     def terminal(self, tag: str, update: Any) -> None:
@@ -281,7 +326,7 @@ class Model:
         if tag == "terminal_output_chunk":
             changes["output"] = entry.output + _decoded(update.data)
         else:
-            changes = patched(entry, update, {"command": None, "cwd": None, "meta": None})
+            changes = patched(entry, update, dict.fromkeys(("command", "cwd", "size", "capabilities", "meta")))
             if update.output is not UNSET:
                 changes["output"] = b"" if update.output is None else _decoded(update.output.data)
             if update.exit_status is not UNSET:

@@ -22,7 +22,7 @@ from tests.state.state_model import Model
 from tests.state.support import LABELS, MODULES, Chunk, Thought, UserChunk, text_block, update_of
 from tests.support import raw_schema
 
-IDS = ("messageId", "toolCallId", "terminalId", "compactionId", "planId")
+IDS = ("messageId", "toolCallId", "terminalId", "compactionId", "planId", "sessionId", "cursorId")
 
 
 @cache

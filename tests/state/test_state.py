@@ -309,7 +309,8 @@ def test_compactions_and_notices() -> None:
     state.apply(by_tag("compaction_update", compactionId="c", status="completed"))
     (view,) = state.snapshot.timeline
     assert isinstance(view, CompactionView)
-    assert (view.status, acp.to_builtins(view.summary)) == ("completed", [{"type": "text", "text": "so far"}])
+    summary = [{"type": "text", "text": "so far"}]
+    assert (view.status, [acp.to_builtins(block) for block in view.summary]) == ("completed", summary)
     moved = state.apply(by_tag("compaction_update", compactionId="c", status="failed"))
     assert moved[0] == IllegalMove(what="compaction", id="c", before="completed", after="failed")
     before = state.snapshot

@@ -160,6 +160,40 @@ class NoticeGiven(Struct, frozen=True, kw_only=True):
     description: str | None
 
 
+class SubagentChanged(Struct, frozen=True, kw_only=True):
+    """A subagent was announced, or what is known of it changed."""
+
+    session_id: str
+    started: bool
+
+
+class SessionMessageChanged(Struct, frozen=True, kw_only=True):
+    """A message between this session and another one began, grew or changed."""
+
+    index: int
+    message_id: str
+    started: bool
+
+
+class CursorChanged(Struct, frozen=True, kw_only=True):
+    """A cursor into the session was added, or what it may be used for changed."""
+
+    cursor_id: str
+    started: bool
+
+
+class SuggestionsChanged(Struct, frozen=True, kw_only=True):
+    """The prompts that the agent suggests changed."""
+
+
+class BackgroundChanged(Struct, frozen=True, kw_only=True):
+    """The work that goes on in the background changed."""
+
+
+class ReplayCompleted(Struct, frozen=True, kw_only=True):
+    """The agent has sent the whole history that `session/resume` asked for."""
+
+
 class UnknownKept(Struct, frozen=True, kw_only=True):
     """An update that is unknown to all schemas here was added to the timeline."""
 
@@ -189,6 +223,12 @@ Change: TypeAlias = (
     | TurnEnded
     | ActivityChanged
     | NoticeGiven
+    | SubagentChanged
+    | SessionMessageChanged
+    | CursorChanged
+    | SuggestionsChanged
+    | BackgroundChanged
+    | ReplayCompleted
     | UnknownKept
 )
 """Any event."""

@@ -7,7 +7,16 @@ from msgspec import UNSET, Struct
 
 from .._patch import apply_patch
 from ._blocks import Block
-from ._changes import Change, CommandsChanged, ConfigChanged, InfoChanged, ModeChanged, TitleChanged, UsageChanged
+from ._changes import (
+    Change,
+    CommandsChanged,
+    ConfigChanged,
+    InfoChanged,
+    ModeChanged,
+    SuggestionsChanged,
+    TitleChanged,
+    UsageChanged,
+)
 from ._views import UsageView
 
 
@@ -22,7 +31,7 @@ class _SessionInfo(Struct, frozen=True):
 class Metadata:
     """The latest metadata; its history is not kept."""
 
-    __slots__ = ("commands", "config_options", "info", "mode", "modes", "usage")
+    __slots__ = ("commands", "config_options", "info", "mode", "modes", "suggestions", "usage")
 
     def __init__(self) -> None:
         """Start with everything empty."""
@@ -31,12 +40,18 @@ class Metadata:
         self.info = _SessionInfo()
         self.mode: str | None = None
         self.modes: tuple[Struct, ...] = ()
+        self.suggestions: tuple[Struct, ...] = ()
         self.usage: UsageView | None = None
 
     def set_commands(self, commands: Iterable[Struct]) -> Iterator[Change]:
         """Replace the commands."""
         self.commands = tuple(commands)
         yield CommandsChanged()
+
+    def set_suggestions(self, suggestions: Iterable[Struct]) -> Iterator[Change]:
+        """Replace the suggested prompts."""
+        self.suggestions = tuple(suggestions)
+        yield SuggestionsChanged()
 
     def set_config(self, options: Iterable[Block]) -> Iterator[Change]:
         """Replace the configuration options."""
@@ -69,10 +84,13 @@ class Metadata:
             yield InfoChanged()
 
     def adopt(self, response: Any) -> Iterator[Change]:
-        """Take modes and options from the response that opened the session, or that changed an option."""
+        """Take modes, options and commands from the response that opened the session, or that changed an option."""
         modes = getattr(response, "modes", None)
         if modes is not None:
             yield from self.set_mode(modes.current_mode_id, modes.available_modes)
         options = getattr(response, "config_options", None)
         if options is not None:
             yield from self.set_config(options)
+        commands = getattr(response, "available_commands", None)
+        if commands:  # an agent that does not tell them here sends an update
+            yield from self.set_commands(commands)

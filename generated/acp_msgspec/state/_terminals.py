@@ -27,6 +27,8 @@ class _TerminalFields(Struct):
 
     command: str | None = None
     cwd: str | None = None
+    size: Any = None
+    capabilities: Any = None
     meta: dict[str, Any] | None = None
 
 
@@ -81,6 +83,8 @@ class _Terminal:
                 exited=self.exit_status is not None,
                 exit_code=getattr(self.exit_status, "exit_code", None),
                 signal=getattr(self.exit_status, "signal", None),
+                size=self.fields.size,
+                capabilities=self.fields.capabilities,
                 meta=self.fields.meta,
                 truncated=self._truncated or len(shown) < len(output),
             )

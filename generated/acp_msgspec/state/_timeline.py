@@ -1,11 +1,12 @@
 """What messages and tool calls share: the order of the timeline, and the turns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
 
-from ._changes import ActivityChanged, Change, TurnEnded, TurnStarted
+from ._blocks import Block
+from ._changes import ActivityChanged, BackgroundChanged, Change, TurnEnded, TurnStarted
 from ._views import Entry, TurnView
 
 
@@ -49,13 +50,14 @@ class Timeline:
 class Turns:
     """The turns of a session: which of them run, and how the others ended."""
 
-    __slots__ = ("_answered", "_open", "_prompted", "_views", "activity", "number")
+    __slots__ = ("_answered", "_open", "_prompted", "_views", "activity", "background", "number")
 
     def __init__(self) -> None:
         """Start before the first turn."""
         self._views: list[TurnView] = []
         self.number = 0
         self.activity: str | None = None
+        self.background: tuple[Block, ...] | None = None
         self._answered = True
         """Whether the agent has said something since the latest turn began."""
         self._open: set[int] = set()
@@ -121,3 +123,10 @@ class Turns:
         if activity != self.activity:
             self.activity = activity
             yield ActivityChanged(activity=activity)
+
+    def set_background(self, work: Iterable[Block] | None) -> Iterator[Change]:
+        """Replace what goes on in the background; None if the agent does not report it."""
+        listed = None if work is None else tuple(work)
+        if listed != self.background:
+            self.background = listed
+            yield BackgroundChanged()

@@ -35,6 +35,7 @@ class _AllFields(ToolCallFields):
     locations: list[Any] = field(default_factory=list[Any])
     raw_input: Any = None
     raw_output: Any = None
+    capabilities: Any = None
     meta: dict[str, Any] | None = None
 
 

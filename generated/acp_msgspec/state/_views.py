@@ -58,6 +58,7 @@ class ToolCallView(View, frozen=True, kw_only=True):
     locations: tuple[Struct, ...] = ()
     raw_input: Any = None
     raw_output: Any = None
+    capabilities: Any = None
     meta: dict[str, Any] | None = None
 
 
@@ -71,6 +72,27 @@ class CompactionView(View, frozen=True, kw_only=True):
     meta: dict[str, Any] | None = None
 
 
+class SessionMessageView(View, frozen=True, kw_only=True):
+    """A message between this session and another one, such as a subagent's.
+
+    `sender_session_id` and `recipient_session_id` are None as long as the agent has not told them. The ids of the
+    message on either side are those in the transcript of that session.
+    """
+
+    message_id: str
+    sender_session_id: str | None = None
+    recipient_session_id: str | None = None
+    sender_message_id: str | None = None
+    recipient_message_id: str | None = None
+    blocks: tuple[Block, ...] = ()
+    meta: dict[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined."""
+        return "".join(text_of(block) or "" for block in self.blocks)
+
+
 class UnknownView(View, frozen=True, kw_only=True):
     """An update that is unknown to all schemas here, kept whole and in its place."""
 
@@ -78,7 +100,7 @@ class UnknownView(View, frozen=True, kw_only=True):
     update: Block
 
 
-Entry: TypeAlias = MessageView | ToolCallView | CompactionView | UnknownView
+Entry: TypeAlias = MessageView | ToolCallView | CompactionView | SessionMessageView | UnknownView
 """An entry of the timeline."""
 
 
@@ -107,7 +129,8 @@ class PlanView(Struct, frozen=True, kw_only=True):
 class TerminalView(Struct, frozen=True, kw_only=True):
     """A terminal of the agent, or one of this client, which `SessionState.terminal_output` reports.
 
-    `output` holds the raw bytes; `truncated` means that their beginning was left out.
+    `output` holds the raw bytes; `truncated` means that their beginning was left out. `size` and `capabilities` are
+    objects of the schema, None if the agent does not tell them.
     """
 
     terminal_id: str
@@ -117,6 +140,8 @@ class TerminalView(Struct, frozen=True, kw_only=True):
     exited: bool = False
     exit_code: int | None = None
     signal: str | None = None
+    size: Any = None
+    capabilities: Any = None
     meta: dict[str, Any] | None = None
     truncated: bool = False
 
@@ -128,6 +153,37 @@ class UsageView(Struct, frozen=True, kw_only=True):
     size: int
     cost: float | None = None
     currency: str | None = None
+
+
+class SubagentView(Struct, frozen=True, kw_only=True):
+    """A session that this one created and owns, as this one reports it.
+
+    `state` is the object of the schema that was last reported, `capabilities` says what the client may do with the
+    session. `cwd` and `additional_directories` are None where they are those of this session.
+    """
+
+    session_id: str
+    title: str | None = None
+    description: str | None = None
+    state: Any = None
+    cwd: str | None = None
+    additional_directories: tuple[str, ...] | None = None
+    capabilities: Any = None
+    meta: dict[str, Any] | None = None
+
+    @property
+    def activity(self) -> str | None:
+        """What the subagent does, as `Snapshot.activity`; None if that is not known."""
+        return getattr(self.state, "state", None)
+
+
+class CursorView(Struct, frozen=True, kw_only=True):
+    """A position in the session that some methods take; `anchor` and `capabilities` are objects of the schema."""
+
+    cursor_id: str
+    anchor: Any = None
+    capabilities: Any = None
+    meta: dict[str, Any] | None = None
 
 
 class TurnView(Struct, frozen=True, kw_only=True):
@@ -152,16 +208,21 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     A snapshot never changes, and shares unchanged parts with earlier and later ones. Its schema objects are those that
     the agent sent: treat them as frozen, too. `activity` is `running`, `idle`, `requires_action` or a value of a later
-    release, and None before any is known. `mode` is the id of one of `modes`; `commands`, `modes` and
-    `config_options` hold objects of the schema's classes.
+    release, and None before any is known. `background` lists the work that goes on besides, and is None if the agent
+    does not report it. `suggestions` are prompts that the agent expects next. `mode` is the id of one of `modes`;
+    `commands`, `modes`, `suggestions` and `config_options` hold objects of the schema's classes.
     """
 
     session_id: str | None = None
     timeline: tuple[Entry, ...] = ()
     turns: tuple[TurnView, ...] = ()
     activity: str | None = None
+    background: tuple[Block, ...] | None = None
     plans: tuple[PlanView, ...] = ()
     terminals: tuple[TerminalView, ...] = ()
+    subagents: tuple[SubagentView, ...] = ()
+    cursors: tuple[CursorView, ...] = ()
+    suggestions: tuple[Struct, ...] = ()
     commands: tuple[Struct, ...] = ()
     mode: str | None = None
     modes: tuple[Struct, ...] = ()

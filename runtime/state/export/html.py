@@ -4,17 +4,19 @@ All content is shown as plain text: none of it becomes markup. Links lead to web
 characters and directional marks are shown as escapes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 
 from ..._types.printable import printable, printable_lines
-from .._views import CompactionView, Entry, MessageView, PlanView, Snapshot, ToolCallView
+from .._views import CompactionView, Entry, MessageView, PlanView, SessionMessageView, Snapshot, ToolCallView
 from .content import (
     DisplayItem,
     TerminalDisplay,
+    between_sessions,
     display_item,
     json_of,
     raw_input_and_output,
+    session_names,
     terminal_item,
     with_turn_ends,
 )
@@ -48,17 +50,17 @@ def _line(text: str) -> str:
 
 
 def _entries(snapshot: Snapshot) -> Iterator[str]:
-    terminals = TerminalDisplay(snapshot)
+    terminals, names = TerminalDisplay(snapshot), session_names(snapshot)
     for entry in with_turn_ends(snapshot, snapshot.timeline):
         if isinstance(entry, str):
             yield f'<p class="note">{_line(entry)}</p>'
         else:
-            yield from _entry(entry, " dropped" if snapshot.is_dropped(entry) else "", terminals)
+            yield from _entry(entry, " dropped" if snapshot.is_dropped(entry) else "", terminals, names)
     for terminal in terminals.remaining():
         yield f'<section class="terminal">{_item(terminal_item(terminal))}</section>'
 
 
-def _entry(entry: Entry, dropped: str, terminals: TerminalDisplay) -> Iterator[str]:
+def _entry(entry: Entry, dropped: str, terminals: TerminalDisplay, names: Mapping[str, str]) -> Iterator[str]:
     match entry:
         case MessageView():
             yield f'<section class="{entry.role}{dropped}"><h2>{ROLES[entry.role]}</h2>'
@@ -79,6 +81,10 @@ def _entry(entry: Entry, dropped: str, terminals: TerminalDisplay) -> Iterator[s
             yield f'<section class="compaction{dropped}"><h2>Summary of the context: {_line(entry.status)}</h2>'
             yield from (_item(display_item(block, terminals)) for block in entry.summary)
             yield from [f'<p class="note">{_text(entry.error)}</p>'] if entry.error else []
+            yield "</section>"
+        case SessionMessageView():
+            yield f'<section class="between{dropped}"><h2>{_line(between_sessions(entry, names))}</h2>'
+            yield from (_item(display_item(block, terminals)) for block in entry.blocks)
             yield "</section>"
         case _:
             yield f'<details class="unknown{dropped}"><summary>Unknown update: {_line(entry.tag)}</summary>'

@@ -3,7 +3,7 @@
 import binascii
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -13,7 +13,7 @@ from ..._types.printable import printable
 from ..._types.variants import enc_hook
 from .._blocks import known_tag_of, tag_of, text_of
 from .._diff import unified_diff
-from .._views import Entry, Snapshot, TerminalView, ToolCallView, TurnView
+from .._views import Entry, SessionMessageView, Snapshot, TerminalView, ToolCallView, TurnView
 from .markdown_text import SCHEMES
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"})
@@ -94,6 +94,19 @@ def raw_input_and_output(call: ToolCallView) -> tuple[str | None, str | None]:
         json_of(call.raw_input) if call.raw_input is not None and not has_diff else None,
         json_of(call.raw_output) if shows_output else None,
     )
+
+
+def session_names(snapshot: Snapshot) -> dict[str, str]:
+    """Return what to call sessions: subagents by their titles, and the session itself not at all."""
+    names = {each.session_id: each.title or each.session_id for each in snapshot.subagents}
+    return names if snapshot.session_id is None else {**names, snapshot.session_id: ""}
+
+
+def between_sessions(message: SessionMessageView, names: Mapping[str, str]) -> str:
+    """Return a heading for a message between sessions."""
+    ends = (("from", message.sender_session_id), ("to", message.recipient_session_id))
+    told = [f"{word} {name}" for word, key in ends if key is not None and (name := names.get(key, key))]
+    return " ".join(["Message", *told]) if told else "Message between sessions"
 
 
 def with_turn_ends(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterator[Entry | str]:

@@ -5,15 +5,17 @@ blocks that their content cannot leave, and everything that a viewer could act o
 to anything but web and mail addresses.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from .._views import CompactionView, Entry, MessageView, PlanView, Role, Snapshot, ToolCallView
+from .._views import CompactionView, Entry, MessageView, PlanView, Role, SessionMessageView, Snapshot, ToolCallView
 from .content import (
     DisplayItem,
     TerminalDisplay,
+    between_sessions,
     display_item,
     json_of,
     raw_input_and_output,
+    session_names,
     terminal_item,
     with_turn_ends,
 )
@@ -43,14 +45,15 @@ def entries_to_markdown(snapshot: Snapshot, entries: Iterable[Entry]) -> Iterato
 
 
 def _entries(snapshot: Snapshot, entries: Iterable[Entry], terminals: TerminalDisplay) -> Iterator[str]:
+    names = session_names(snapshot)
     for entry in with_turn_ends(snapshot, entries):
         if isinstance(entry, str):
             yield f"*{plain(entry)}*"
         else:
-            yield "\n\n".join(_entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", terminals))
+            yield "\n\n".join(_entry(entry, " (dropped)" if snapshot.is_dropped(entry) else "", terminals, names))
 
 
-def _entry(entry: Entry, note: str, terminals: TerminalDisplay) -> Iterator[str]:
+def _entry(entry: Entry, note: str, terminals: TerminalDisplay, names: Mapping[str, str]) -> Iterator[str]:
     match entry:
         case MessageView():
             yield f"{'###' if entry.role is Role.THOUGHT else '##'} {ROLES[entry.role]}{note}"
@@ -70,6 +73,10 @@ def _entry(entry: Entry, note: str, terminals: TerminalDisplay) -> Iterator[str]
             for block in entry.summary:
                 yield from _quoted(display_item(block, terminals))
             yield from [plain(entry.error)] if entry.error else []
+        case SessionMessageView():
+            yield f"### {plain(between_sessions(entry, names))}{note}"
+            for block in entry.blocks:
+                yield from _quoted(display_item(block, terminals))
         case _:
             yield f"### Unknown update: {plain(entry.tag)}{note}"
             yield fenced(json_of(entry.update), "json")

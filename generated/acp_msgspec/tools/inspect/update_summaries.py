@@ -96,7 +96,7 @@ def _metadata_update(it: Any, tag: str) -> str:
         case "session_info_update":
             return f"title {quoted(it.title)}" if it.title else "session info"
         case "usage_update":
-            cost = f"{it.cost.amount:g} {shorten(it.cost.currency, 8)}" if it.cost is not None else ""
+            cost = f"{it.cost.amount:g} {shorten(it.cost.currency, 8)}" if it.cost else ""
             return join_present(f"{it.used:,} of {it.size:,} tokens", cost)
         case _:
             return f"unknown {shorten(tag[1:])}" if tag.startswith("?") else shorten(tag)
