@@ -64,7 +64,7 @@ _REQUIRED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "session_message_chunk": ("message_id", "content"),
     "cursor_update": ("cursor_id", "anchor"),
     "prompt_suggestions_update": ("suggestions",),
-    "replay_complete": (),
+    "replay_complete": ("meta",),
 }
 """The known tags, and the attributes that their updates need: another schema may use a tag differently."""
 

@@ -291,8 +291,9 @@ def test_what_is_inside_a_capability_is_offered_with_it_alone(types: Any, ends: 
         outside = {m for m, outer in needed.items() if path.startswith(f"{outer}.")}
         if not outside:
             continue
-        assert client_with(ends.Agent, names[method]).capabilities() == nothing, method
-        whole = client_with(ends.Agent, *(names[m] for m in (method, *outside))).capabilities()
+        together = {m for m, same in needed.items() if same == path}
+        assert client_with(ends.Agent, *(names[m] for m in together)).capabilities() == nothing, method
+        whole = client_with(ends.Agent, *(names[m] for m in together | outside)).capabilities()
         assert _at(whole, path) is not None, method
         for other in needed.values():
             if other != path and other.startswith(f"{path.rpartition('.')[0]}."):

@@ -17,6 +17,7 @@ from acp_msgspec.v2_unstable import aio as v2_unstable_aio
 
 from generator.errors import GeneratorError
 from generator.names import CONNECTION_NAMES, method_names
+from tests.oracle.schema_walk import Schema
 from tests.support import ROOT, generate_case
 from tests.tools.vendor_support import CLI
 
@@ -124,6 +125,25 @@ def public(kind: type) -> set[str]:
     return {name for name in vars(kind) if not name.startswith("_")}
 
 
+def coroutines_of(label: str, meta: dict[str, Any], table: str) -> dict[str, str]:
+    """Name the coroutines for what one side handles: a method that is also a request has another for the notification.
+
+    The keys of the table say which methods a side has at all, its messages which kinds of them.
+    """
+    schema = Schema(label)
+    calls = [call for routing in schema.routings if not routing.startswith("Proxy") for call in schema.calls(routing)]
+    requests = {call.method for call in calls if call.kind == "request"}
+    side = table.removesuffix("Methods")
+    found: dict[str, str] = {}
+    for key, method in meta[table].items():
+        for call in calls:
+            if call.method == method and side in call.sides and call.kind != "response":
+                beside = call.kind == "notification" and method in requests
+                found[f"{key}_notification" if beside else key] = method
+    assert set(found.values()) == set(meta[table].values())
+    return found
+
+
 @pytest.mark.parametrize("label", list(ENDS))
 def test_every_method_has_its_coroutines(label: str) -> None:
     version, _, unstable = label.partition("_")
@@ -134,19 +154,18 @@ def test_every_method_has_its_coroutines(label: str) -> None:
         ("agentMethods", module.Agent, module.ClientConnection),
         ("clientMethods", module.Client, module.AgentConnection),
     ):
-        keys = set(meta[table])
-        extra = {"mcp_message_notification"} if "mcp_message" in keys else set[str]()
+        coroutines = coroutines_of(label, meta, table)
         hooks = {"extension_request", "extension_notification", "capabilities", "connection_closed", "info", "supports"}
         if version == "v1":
             hooks |= {"cancels_turns"}
         own = hooks if handler is module.Agent else hooks - {"cancels_turns"}
-        assert public(handler) == keys | extra | own
+        assert public(handler) == coroutines.keys() | own
         ours = {"cancel_request", "handshake", "side", *(["negotiate"] if caller is module.ClientConnection else [])}
-        assert public(caller) == keys | extra | ours
-        for key in keys | extra:
+        assert public(caller) == coroutines.keys() | ours
+        for key, name in coroutines.items():
             for kind in (handler, caller):
                 assert inspect.iscoroutinefunction(getattr(kind, key))
-                assert f"[{meta[table].get(key, 'mcp/message')}]" in getattr(kind, key).__doc__
+                assert f"[{name}]" in getattr(kind, key).__doc__
         named = {*caller.side.requests.values(), *caller.side.notifications.values()}
         other = module.Client if handler is module.Agent else module.Agent
         assert named == public(other) - hooks

@@ -162,7 +162,7 @@ class Maker:
         """Say whether a value is not written, because its absence means the same."""
         if entry.required or "default" in entry.node:
             return False
-        if entry.wire in self.schema.overrides.patch.get(entry.owner, ()):
+        if self.schema.is_patch(entry):
             return False
         empty = self.schema.empty(entry.node)
         return empty is not None and type(value) is type(empty[0]) and value == empty[0]

@@ -48,12 +48,15 @@ CONSTRAINTS = {
     "maximum": "maximum",
     "minItems": "min_items",
     "minLength": "min_length",
+    "maxLength": "max_length",
     "pattern": "pattern",
     "format": "format",
     "contentEncoding": "content_encoding",
 }
 FLAGS = ("x-deserialize-default-on-error", "x-deserialize-default-on-null", "x-deserialize-skip-invalid-items")
 ON_ERROR, ON_NULL, SKIP = FLAGS
+STATE = "x-state"
+"""What an object does to the state of a session."""
 STRUCTURE = (
     "type",
     "properties",
@@ -64,8 +67,8 @@ STRUCTURE = (
     "const",
     "enum",
 )
-COMBINED = ("allOf", "anyOf", "oneOf", "not", "$ref", "discriminator", "default")
-PROSE = ("title", "description", "x-docs-ignore", "x-method", "x-side")
+COMBINED = ("allOf", "anyOf", "oneOf", "not", "$ref", "discriminator", "default", "propertyNames")
+PROSE = ("title", "description", "x-docs-ignore", "x-method", "x-side", "x-scope", STATE)
 KEYWORDS = frozenset((*STRUCTURE, *COMBINED, *PROSE, *CONSTRAINTS, *FLAGS))
 
 
@@ -139,6 +142,7 @@ class Overrides:
     """What `schema/overrides.toml` says of one label."""
 
     patch: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    not_patch: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -149,8 +153,9 @@ def read_overrides(label: str) -> Overrides:
     found = Overrides()
     for name in dict.fromkeys((label.removesuffix("_unstable"), label)):
         table = tables.get(name, {})
-        for key, wires in table.get("patch", {}).items():
-            found.patch.setdefault(key, []).extend(wires)
+        for kind, told in (("patch", found.patch), ("not_patch", found.not_patch)):
+            for key, wires in table.get(kind, {}).items():
+                told.setdefault(key, []).extend(wires)
         found.default.update(table.get("default", {}))
         found.unknown_member.update(table.get("unknown_member", {}))
     return found
@@ -174,6 +179,11 @@ def read_meta(label: str) -> Node | None:
 def _stored(label: str, stem: str) -> Path:
     version, _, channel = label.partition("_")
     return REPO / "schema" / version / (f"{stem}.{channel}.json" if channel else f"{stem}.json")
+
+
+def is_upsert(entry: Node) -> bool:
+    """Say whether an entry of `x-state` has an object change what it mentions; one with a `value` is in a property."""
+    return entry.get("action") == "upsert" and "value" not in entry
 
 
 def is_object(value: Any) -> TypeGuard[Node]:
@@ -283,6 +293,30 @@ class Schema:
         self.document = read_json(label) if document is None else document
         self.defs: dict[str, Node] = self.document["$defs"]
         self.overrides = overrides or read_overrides(label)
+        self._upserts: set[str] | None = None
+
+    def is_patch(self, entry: Property) -> bool:
+        """Say whether a property has three states: the overrides say so, or `x-state` does of its object."""
+        if self._upserts is None:
+            self._upserts = set()
+            for node in list(self.defs.values()):
+                for place in (node, *self.choices(node)):
+                    if any(is_upsert(e) for entries in place.get(STATE, {}).values() for e in entries):
+                        self._included(place, self._upserts)
+        if entry.wire in self.overrides.patch.get(entry.owner, ()):
+            return True
+        marked = entry.owner in self._upserts and not entry.required and self.takes_null(entry.node)
+        return marked and entry.wire not in self.overrides.not_patch.get(entry.owner, ())
+
+    def _included(self, node: Node, found: set[str]) -> None:
+        """Add each definition that an object consists of, its branches included."""
+        for part in (node, *node.get("allOf", ())):
+            key = part.get("$ref", "").removeprefix(PREFIX)
+            if key and key not in found:
+                found.add(key)
+                self._included(self.defs[key], found)
+        for choice in self.choices(node):
+            self._included(choice, found)
 
     def target(self, node: Node) -> str | None:
         """Find the definition that a node refers to, be it only for the sake of flags beside `allOf`."""
@@ -481,7 +515,7 @@ class Schema:
         if "const" in entry.node:
             return f"{entry.wire}: {self._text(entry.node)}"
         marks = [word for flag, word in ((ON_ERROR, "lenient"), (ON_NULL, "null-lenient")) if entry.node.get(flag)]
-        patch = ["UNSET"] * (entry.wire in self.overrides.patch.get(entry.owner, ()))
+        patch = ["UNSET"] * (self.is_patch(entry))
         told = self.text(entry.node, *patch)
         return f"{entry.wire}: {' '.join([*marks, told])}{self._absent(entry)}"
 
@@ -490,7 +524,7 @@ class Schema:
             return " required"
         if "default" in entry.node:
             return f" = always {json.dumps(self.complete(entry.node, entry.node['default']))}"
-        if entry.wire in self.overrides.patch.get(entry.owner, ()):
+        if self.is_patch(entry):
             return " = UNSET"
         value = self.empty(entry.node)
         return f" = {json.dumps(value[0])}" if value else " = what?"

@@ -1,6 +1,6 @@
 """What a type checker must see in the typed ends; `make types` checks this file, nothing runs it."""
 
-from typing import Any, assert_type
+from typing import assert_type
 
 from acp_msgspec import aio, v1, v1_unstable, v2
 from acp_msgspec.v1_unstable import aio as v1_unstable_aio
@@ -57,9 +57,6 @@ async def others(transport: aio.Transport) -> None:
             await conn.session_prompt(v2.PromptRequest(session_id=v2.SessionId("s"), prompt=[])), v2.PromptResponse
         )
     async with v1_unstable_aio.AgentConnection(transport) as other:
-        connection = v1_unstable.McpConnectionId("c")
-        request = v1_unstable.MessageMcpRequest(connection_id=connection, method="x")
-        answer: Any = await other.mcp_message(request)
-        note = v1_unstable.MessageMcpNotification(connection_id=connection, method="x")
-        assert_type(await other.mcp_message_notification(note), None)
-        print(answer)
+        chunk = v1_unstable.SessionUpdateAgentMessageChunk(content=v1_unstable.TextContent(text="x"))
+        note = v1_unstable.SessionNotification(session_id=v1_unstable.SessionId("s"), update=chunk)
+        assert_type(await other.session_update(note), None)

@@ -1,15 +1,20 @@
 """Type checkers accept the examples (`make types` runs them) and refuse what is wrong."""
 
+import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.oracle.schema_walk import LABELS
 from tests.support import ROOT
 
 pytestmark = pytest.mark.slow
+UNIONS: Any = importlib.import_module("acp_msgspec._types.unions")
 
 WRONG = {
     "an arm is missing": (
@@ -28,7 +33,7 @@ WRONG = {
     "a variant of another union": ("x: v1.ToolCallContent = v1.TextContent(text='')\n", 1),
     "null where nothing is nullable": ("v1.ToolCall(tool_call_id=v1.ToolCallId('t'), title='', kind=None)\n", 1),
     "unset where there are two states": (
-        "from msgspec import UNSET\nv1.ToolCallUpdate(tool_call_id=v1.ToolCallId('t'), title=UNSET)\n",
+        "from msgspec import UNSET\nv1.ImageContent(data='', mime_type='image/png', uri=UNSET)\n",
         2,
     ),
     "params of another method": (
@@ -69,11 +74,43 @@ HEAD = (
 )
 
 
+def right() -> Iterator[str]:
+    """Write a match of every union, with a case for each class, and a call of every method: all as the schemas are."""
+    yield "from typing import Any, assert_never, assert_type\nimport acp_msgspec as acp\n"
+    for label in LABELS:
+        module: Any = importlib.import_module(f"acp_msgspec.{label}")
+        ends: Any = importlib.import_module(f"acp_msgspec.{label}.aio")
+        yield f"from acp_msgspec import {label}\nfrom acp_msgspec.{label} import aio as {label}_aio\n"
+        for name in module.__all__:
+            spec = UNIONS.spec_of(getattr(module, name))
+            classes = [] if spec is None else list(UNIONS._variants(spec))
+            if classes and all(getattr(module, getattr(kind, "__name__", ""), None) is kind for kind in classes):
+                yield from _match(label, name, [kind.__name__ for kind in classes], closed=spec.closed)
+        names = {id(getattr(module, name)): f"{label}.{name}" for name in module.__all__} | {id(Any): "Any"}
+        both = ends.ClientConnection, ends.AgentConnection
+        for caller, handler in (both, both[::-1]):
+            for envelope, coroutine in {**handler.side.requests, **handler.side.notifications}.items():
+                method = module.METHODS[envelope.__struct_config__.tag]
+                is_request = envelope in handler.side.requests
+                params = names[id(method.request if is_request else method.notification)]
+                result = names[id(method.response)] if is_request else "None"
+                yield f"async def {caller.__name__}_{label}_{coroutine}(c: {label}_aio.{caller.__name__},"
+                yield f" params: {params}) -> None:\n    assert_type(await c.{coroutine}(params), {result})\n"
+
+
+def _match(label: str, union: str, classes: list[str], *, closed: bool) -> Iterator[str]:
+    yield f"def match_{label}_{union}(it: {label}.{union}) -> None:\n    match it:\n"
+    yield from (f"        case {label}.{name}():\n            return\n" for name in classes)
+    yield "        case acp.UnknownVariant():\n            return\n" if closed else ""
+    yield "        case _:\n            assert_never(it)\n"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("wrong")
     for number, (text, _) in enumerate(WRONG.values()):
         (made / f"wrong_{number}.py").write_text(HEAD + text, encoding="utf-8")
+    (made / "right.py").write_text("".join(right()), encoding="utf-8")
     return made
 
 
@@ -125,3 +162,9 @@ def mypy_lines(folder: Path) -> dict[str, set[int]]:
 def test_refused(number: int, checker: str, request: pytest.FixtureRequest) -> None:
     lines: dict[str, set[int]] = request.getfixturevalue(checker)
     assert lines.get(f"wrong_{number}.py") == {list(WRONG.values())[number][1]}
+
+
+@pytest.mark.parametrize("checker", ["pyright_lines", "mypy_lines"])
+def test_a_match_can_be_complete_and_calls_have_types(checker: str, request: pytest.FixtureRequest) -> None:
+    lines: dict[str, set[int]] = request.getfixturevalue(checker)
+    assert "right.py" not in lines
