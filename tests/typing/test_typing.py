@@ -100,7 +100,7 @@ def right() -> Iterator[str]:
 
 def _match(label: str, union: str, classes: list[str], *, closed: bool) -> Iterator[str]:
     yield f"def match_{label}_{union}(it: {label}.{union}) -> None:\n    match it:\n"
-    yield from (f"        case {label}.{name}():\n            return\n" for name in classes)
+    yield from (f"        case {label}.{name}():\n            return\n" for name in dict.fromkeys(classes))
     yield "        case acp.UnknownVariant():\n            return\n" if closed else ""
     yield "        case _:\n            assert_never(it)\n"
 
