@@ -36,10 +36,9 @@ def least_json(kind: type[Any], **more: Any) -> str:
 def tags(label: str) -> dict[str, Any]:
     """Give an update of each kind that a schema knows, by tag, with no more than it requires."""
     found = [pair.given for pair in _maker(label).pairs("SessionUpdate")]
-    union = Schema(label).defs["SessionUpdate"]
-    known = {
-        branch["properties"]["sessionUpdate"].get("const") for branch in union.get("oneOf", union.get("anyOf"))
-    } - {None}
+    schema = Schema(label)
+    branches = schema.choices(schema.defs["SessionUpdate"])
+    known = {branch["properties"]["sessionUpdate"].get("const") for branch in branches} - {None}
     return {given["sessionUpdate"]: given for given in reversed(found) if given["sessionUpdate"] in known}
 
 

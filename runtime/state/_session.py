@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from .._types.variants import CatchAll, UnknownVariant
 from ._blocks import Block
@@ -250,7 +250,7 @@ class SessionState:
     def _changes_of(self, update: Any) -> Iterator[Change]:
         match tag := _usable_tag(update):
             case "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk":
-                return self._messages.chunk(_ROLES[tag], getattr(update, "message_id", None), update.content)
+                return self._messages.chunk(_ROLES[tag], _told(update, "message_id"), update.content)
             case "agent_message" | "agent_thought" | "user_message":
                 return self._messages.whole(_ROLES[tag], update.message_id, update.content, update.meta)
             case "tool_call" | "tool_call_update":
@@ -317,16 +317,16 @@ class SessionState:
 
     def _activity(self, update: Any) -> Iterator[Change]:
         yield from self._idle(update) if update.state == "idle" else self._turns.set_activity(update.state)
-        yield from self._turns.set_background(getattr(update, "background", None))
+        yield from self._turns.set_background(_told(update, "background"))
 
     def _idle(self, update: Any) -> Iterator[Change]:
         """End all turns, since an idle agent works on none. The stop reason is that of the latest one."""
-        reason: str | None = getattr(update, "stop_reason", None)
+        reason: str | None = _told(update, "stop_reason")
         for number in self._turns.left_open():
             yield from self._turns.end(number, None, None)
             if reason == "cancelled":
                 yield from self._calls.stop(number)
-        yield from self._end(reason, getattr(update, "usage", None))
+        yield from self._end(reason, _told(update, "usage"))
 
     def _end(
         self, stop_reason: str | None, usage: Struct | None, *, turn: int | None = None, failed: bool = False
@@ -362,5 +362,11 @@ def _usable_tag(update: Any) -> str:
     return tag if all(hasattr(update, name) for name in needed) else ""
 
 
+def _told(update: Any, name: str) -> Any:
+    """Return a field that not every schema has, or None for one that the update leaves out."""
+    found = getattr(update, name, None)
+    return None if found is UNSET else found
+
+
 def _notice(update: Any) -> Iterator[Change]:
-    yield NoticeGiven(severity=update.severity, title=update.title, description=update.description or None)
+    yield NoticeGiven(severity=update.severity, title=update.title, description=_told(update, "description"))

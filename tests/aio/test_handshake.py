@@ -273,7 +273,7 @@ def test_an_agent_asks_in_the_modes_that_were_advertised(types: Any, ends: Any) 
 
 def _at(capabilities: Any, path: str) -> Any:
     """Read what a path of the overrides leads to in an agent's capabilities; None where nothing is."""
-    found = acp.to_builtins(capabilities)
+    found: Any = acp.to_builtins(capabilities)
     for key in path.split(".")[1:]:
         found = (found or {}).get(key)
     return found

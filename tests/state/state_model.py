@@ -240,9 +240,9 @@ class Model:
             case "session_info_update":
                 self.set(**patched(self.shot, update, {"title": None, "updated_at": None, "meta": None}))
             case "usage_update":
-                known = self.shot.usage if update.cost is UNSET else None
+                known: Any = self.shot.usage if update.cost is UNSET else None
                 cost = {"cost": update.cost.amount, "currency": update.cost.currency} if update.cost else {}
-                kept = {"cost": known.cost, "currency": known.currency} if known else cost
+                kept: dict[str, Any] = {"cost": known.cost, "currency": known.currency} if known else cost
                 self.set(usage=UsageView(used=update.used, size=update.size, **kept))
             case "notice" | "replay_complete":
                 pass

@@ -82,7 +82,7 @@ def right() -> Iterator[str]:
         ends: Any = importlib.import_module(f"acp_msgspec.{label}.aio")
         yield f"from acp_msgspec import {label}\nfrom acp_msgspec.{label} import aio as {label}_aio\n"
         for name in module.__all__:
-            spec = UNIONS.spec_of(getattr(module, name))
+            spec: Any = UNIONS.spec_of(getattr(module, name))
             classes = [] if spec is None else list(UNIONS._variants(spec))
             if classes and all(getattr(module, getattr(kind, "__name__", ""), None) is kind for kind in classes):
                 yield from _match(label, name, [kind.__name__ for kind in classes], closed=spec.closed)

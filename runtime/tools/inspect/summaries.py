@@ -4,16 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import Raw
 
 from ..._rpc.errors import RequestError
 from ..._types.printable import printable
-from ..._types.variants import CatchAll, UnknownVariant
 from .formatting import count_of, format_id, format_size, join_present, quoted, shorten
+from .generic_summary import MAX_LENGTH, generic
 from .log_message import LogMessage
 from .update_summaries import blocks, location, shown_tag, update
-
-_MAX_LENGTH = 100  # characters of a summary without a rule
 
 
 def summary(message: LogMessage) -> str:
@@ -25,12 +23,12 @@ def _summary(message: LogMessage) -> str:
     decoded = message.decoded
     if decoded is None:
         start = max(message.raw.find(b'"params":'), 0)  # the method and the id are shown separately
-        return shorten(message.raw[start : start + _MAX_LENGTH * 4].decode("utf-8", "backslashreplace"), _MAX_LENGTH)
+        return shorten(message.raw[start : start + MAX_LENGTH * 4].decode("utf-8", "backslashreplace"), MAX_LENGTH)
     if message.kind == "error":
         return _error(decoded.error)
     part = decoded.result if message.kind == "response" else decoded.params
     if isinstance(part, Raw):
-        return shorten(bytes(part)[: _MAX_LENGTH * 4].decode("utf-8", "replace"), _MAX_LENGTH)
+        return shorten(bytes(part)[: MAX_LENGTH * 4].decode("utf-8", "replace"), MAX_LENGTH)
     rule = RULES.get(type(part).__name__)
     if rule is not None:
         try:
@@ -39,32 +37,6 @@ def _summary(message: LogMessage) -> str:
         except AttributeError:
             pass  # in a schema from elsewhere, a class of that name may have other fields
     return generic(part)
-
-
-def generic(value: Any) -> str:
-    """Summarize an object of any class by its short fields."""
-    if isinstance(value, UnknownVariant):
-        return f"unknown {shorten(value.tag)}"
-    if isinstance(value, Struct | CatchAll):
-        names = value.__struct_fields__ if isinstance(value, Struct) else [*value.__dict__]
-        fields = [(name, getattr(value, name)) for name in names if name != "meta"]
-        return shorten(join_present(*(_field(name, item) for name, item in fields)), _MAX_LENGTH)
-    return "" if value is UNSET or value is None else shorten(value, _MAX_LENGTH)
-
-
-def _field(name: str, value: Any) -> str:
-    if value is None or value is UNSET or value is False or value == [] or value == {}:
-        return ""
-    label = name.replace("_", " ")
-    match value:
-        case True:
-            return label
-        case str() | int() | float():
-            return f"{label} {shorten(value, 40)}"
-        case list():
-            return count_of(len(value), label.removesuffix("s"))  # pyright: ignore[reportUnknownArgumentType]
-        case _:
-            return label
 
 
 def _error(error: Any) -> str:

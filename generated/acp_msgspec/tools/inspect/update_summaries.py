@@ -4,6 +4,7 @@ from typing import Any
 
 from ..._types.variants import CatchAll, UnknownVariant
 from .formatting import QUOTE, count_of, format_size, join_present, quoted, shorten
+from .generic_summary import generic
 
 _ROLES = {
     "user_message_chunk": "user",
@@ -88,18 +89,23 @@ def _metadata_update(it: Any, tag: str) -> str:
         case "current_mode_update":
             return f"mode {shorten(it.current_mode_id, 40)}"
         case "config_option_update":
-            return ", ".join(
-                f"{shorten(o.id, 24)} = {shorten(o.current_value, 24)}"
+            shown = ", ".join(
+                f"{shorten(_option_id(o), 24)} = {shorten(o.current_value, 24)}"
                 for o in it.config_options[:3]
-                if hasattr(o, "id")
+                if hasattr(o, "current_value")
             )
+            return shown or count_of(len(it.config_options), "option")
         case "session_info_update":
             return f"title {quoted(it.title)}" if it.title else "session info"
         case "usage_update":
             cost = f"{it.cost.amount:g} {shorten(it.cost.currency, 8)}" if it.cost else ""
             return join_present(f"{it.used:,} of {it.size:,} tokens", cost)
         case _:
-            return f"unknown {shorten(tag[1:])}" if tag.startswith("?") else shorten(tag)
+            return f"unknown {shorten(tag[1:])}" if tag.startswith("?") else join_present(shorten(tag), generic(it))
+
+
+def _option_id(it: Any) -> str:
+    return str(it.id if hasattr(it, "id") else it.config_id)
 
 
 def _terminal(it: Any) -> str:
@@ -139,8 +145,10 @@ def tool_content(given: list[Any]) -> str:
             shown = f"terminal {shorten(first.terminal_id, 24)}"
         case "content":
             shown = block(first.content, 40)
-        case unknown:
-            shown = f"unknown {shorten(unknown.strip('?'))}"
+        case tag if tag.startswith("?"):
+            shown = f"unknown {shorten(tag[1:])}"
+        case tag:
+            shown = join_present(shorten(tag), generic(first))
     return join_present(shown, f"{len(given) - 1} more" if len(given) > 1 else "")
 
 
