@@ -43,8 +43,8 @@ def tags(label: str) -> dict[str, Any]:
 
 
 def by_tag(tag: str, **fields: Any) -> Any:
-    """Make an update, with the fields by wire name, of the first schema that takes it: stable ones come first."""
-    for label in ("v1", "v2", "v1_unstable", "v2_unstable"):
+    """Make an update, with the fields by wire name, of the first schema that takes it: unstable ones know most."""
+    for label in ("v1_unstable", "v2_unstable", "v1", "v2"):
         if tag in tags(label):
             with suppress(msgspec.ValidationError):  # a variant inside it may be a draft
                 return update_of(label, {**tags(label)[tag], **fields})

@@ -48,9 +48,7 @@ def pin(
     A pinned file that `source` lacks is an error, unless `drop_missing` is set. So is a file that has another structure
     in one of the sources `equal_to`.
     """
-    found = plan_pin(
-        source, commit, root, release=release, date=date, drop_missing=drop_missing, equal_to=equal_to
-    )
+    found = plan_pin(source, commit, root, release=release, date=date, drop_missing=drop_missing, equal_to=equal_to)
     return found.lock, compare_or_write(root, found.files, found.former, check=False)
 
 

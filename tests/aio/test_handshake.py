@@ -13,6 +13,7 @@ from acp_msgspec.v1_unstable import aio as v1_unstable_aio
 from acp_msgspec.v2 import aio as v2_aio
 from acp_msgspec.v2_unstable import aio as v2_unstable_aio
 
+from generator.jsonutil import is_object
 from tests.aio.support import RawPeer, run
 from tests.from_schema import capabilities, least, tags, update_of
 
@@ -275,7 +276,7 @@ def _at(capabilities: Any, path: str) -> Any:
     """Read what a path of the overrides leads to in an agent's capabilities; None where nothing is."""
     found: Any = acp.to_builtins(capabilities)
     for key in path.split(".")[1:]:
-        found = (found or {}).get(key)
+        found = found.get(key) if is_object(found) else None
     return found
 
 

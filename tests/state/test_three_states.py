@@ -35,7 +35,7 @@ def _absent(update: Struct) -> Any:
 def _unset_in(value: Any, path: str = "$") -> Iterator[str]:
     if value is UNSET:
         yield path
-    elif isinstance(value, list | tuple):
+    elif type(value) in (list, tuple):
         for index, item in enumerate(value):
             yield from _unset_in(item, f"{path}[{index}]")
     elif isinstance(value, Struct) and type(value).__module__.startswith("acp_msgspec.state"):

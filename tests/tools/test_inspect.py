@@ -365,7 +365,8 @@ def test_the_documentation(inspect: Inspect, monkeypatch: pytest.MonkeyPatch) ->
 def _all_messages(label: str, style: Style) -> list[str]:
     """Write each message that a schema allows, responses behind requests of their methods, under ids of their own."""
     maker, lines = Maker(Schema(label), style), list[str]()
-    routings = {routing: ROUTING[routing] for routing in maker.schema.routings}
+    # What only a proxy gets is read by neither end, so `inspect` reports it like an unknown method.
+    routings = {r: ROUTING[r] for r in maker.schema.routings if not r.startswith("Proxy")}
     asks = {c.method: (c, p.given) for r in routings if routings[r] == "request" for c, p in maker.messages(r) if c}
     for routing, kind in routings.items():
         for call, pair in maker.messages(routing):

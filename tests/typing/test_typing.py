@@ -83,8 +83,10 @@ def right() -> Iterator[str]:
         yield f"from acp_msgspec import {label}\nfrom acp_msgspec.{label} import aio as {label}_aio\n"
         for name in module.__all__:
             spec: Any = UNIONS.spec_of(getattr(module, name))
-            classes = [] if spec is None else list(UNIONS._variants(spec))
-            if classes and all(getattr(module, getattr(kind, "__name__", ""), None) is kind for kind in classes):
+            if spec is None:
+                continue
+            classes = list(UNIONS._variants(spec))
+            if all(getattr(module, getattr(kind, "__name__", ""), None) is kind for kind in classes):
                 yield from _match(label, name, [kind.__name__ for kind in classes], closed=spec.closed)
         names = {id(getattr(module, name)): f"{label}.{name}" for name in module.__all__} | {id(Any): "Any"}
         both = ends.ClientConnection, ends.AgentConnection
