@@ -4,13 +4,13 @@
 __version__ = "0.1.0"
 """The version of this package; versions of the protocol are numbered apart."""
 
-UPSTREAM_COMMIT = "788fdeda3adfc7c710665a91149793b65ad2e73c"
+UPSTREAM_COMMIT = "0fc18323a9fdad4e5b4a20ec2f1645dde843fd9b"
 """The commit of https://github.com/agentclientprotocol/agent-client-protocol that the schemas come from."""
 
 SCHEMA_VERSIONS: dict[str, str] = {
-    "v1": "schema-v1.21.0",
-    "v1_unstable": "schema-v1.21.0",
-    "v2": "schema-v1.21.0",
-    "v2_unstable": "schema-v1.21.0",
+    "v1": "agent-client-protocol-schema 1.15.1",
+    "v1_unstable": "agent-client-protocol-schema 1.15.1",
+    "v2": "agent-client-protocol-schema 1.15.1",
+    "v2_unstable": "agent-client-protocol-schema 1.15.1",
 }
 """The upstream schema release of each module."""
