@@ -4,13 +4,13 @@
 __version__ = "0.1.0"
 """The version of this package; versions of the protocol are numbered apart."""
 
-UPSTREAM_COMMIT = "0fc18323a9fdad4e5b4a20ec2f1645dde843fd9b"
+UPSTREAM_COMMIT = "c0945895a63233bfdbdf95990104c11f5d8d8991"
 """The commit of https://github.com/agentclientprotocol/agent-client-protocol that the schemas come from."""
 
 SCHEMA_VERSIONS: dict[str, str] = {
-    "v1": "agent-client-protocol-schema 1.15.1",
-    "v1_unstable": "agent-client-protocol-schema 1.15.1",
-    "v2": "agent-client-protocol-schema 1.15.1",
-    "v2_unstable": "agent-client-protocol-schema 1.15.1",
+    "v1": "agent-client-protocol-schema 1.20.0",
+    "v1_unstable": "agent-client-protocol-schema 1.20.0",
+    "v2": "agent-client-protocol-schema 1.20.0",
+    "v2_unstable": "agent-client-protocol-schema 1.20.0",
 }
 """The upstream schema release of each module."""
