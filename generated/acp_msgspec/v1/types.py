@@ -480,10 +480,10 @@ class ClientSessionCapabilities(AcpStruct):
 
 
 class SubagentCapabilities(AcpStruct):
-    """Advertises that the client shows subagents: sessions that belong to another one, with their states, their
-    messages and their limits.
+    """Advertises that the client shows subagents.
 
-    An empty object is enough. [#/$defs/SubagentCapabilities]
+    These are sessions that belong to another one, with their states, their messages and their limits. An empty
+    object is enough. [#/$defs/SubagentCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2312,10 +2312,9 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
 
 class SessionMessage(AcpStruct, tag_field="sessionUpdate", tag="session_message"):
-    """A message from one session to another, as one of the two shows it: a new one, or changes to one that is
-    known.
+    """A message from one session to another, as one of the two shows it.
 
-    [#/$defs/SessionMessage]
+    It is new, or changes one that is known. [#/$defs/SessionMessage]
     """
 
     session_update: ClassVar[Literal["session_message"]] = "session_message"

@@ -709,10 +709,10 @@ class ClientSessionCapabilities(AcpStruct):
 
 
 class SubagentCapabilities(AcpStruct):
-    """Advertises that the client shows subagents: sessions that belong to another one, with their states, their
-    messages and their limits.
+    """Advertises that the client shows subagents.
 
-    An empty object is enough. [#/$defs/SubagentCapabilities]
+    These are sessions that belong to another one, with their states, their messages and their limits. An empty
+    object is enough. [#/$defs/SubagentCapabilities]
     """
 
     meta: OrDefault[dict[str, Any] | None] = None
@@ -2478,10 +2478,10 @@ class McpError(CatchAll):
 
 
 class MessageMcpNotification(AcpStruct):
-    """Carries a notification of MCP from a server on the client's side to the agent, such as progress of a request
-    that is being handled.
+    """Carries a notification of MCP from a server on the client's side to the agent.
 
-    There is no response. [#/$defs/MessageMcpNotification]
+    It may tell of the progress of a request that is being handled. There is no response.
+    [#/$defs/MessageMcpNotification]
     """
 
     server_id: McpServerAcpId
@@ -2741,10 +2741,10 @@ class PromptSuggestion(AcpStruct):
 
 
 class PromptSuggestionsUpdate(AcpStruct, tag_field="sessionUpdate", tag="prompt_suggestions_update"):
-    """Prompts that the client may offer to the user from now on; they replace the previous ones and are not part of
-    the history.
+    """Prompts that the client may offer to the user from now on.
 
-    Agents send it only to clients that advertised `session.promptSuggestions`. [#/$defs/PromptSuggestionsUpdate]
+    They replace the previous ones and are not part of the history. Agents send it only to clients that advertised
+    `session.promptSuggestions`. [#/$defs/PromptSuggestionsUpdate]
     """
 
     session_update: ClassVar[Literal["prompt_suggestions_update"]] = "prompt_suggestions_update"
@@ -3060,10 +3060,9 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
 
 class SessionMessage(AcpStruct, tag_field="sessionUpdate", tag="session_message"):
-    """A message from one session to another, as one of the two shows it: a new one, or changes to one that is
-    known.
+    """A message from one session to another, as one of the two shows it.
 
-    [#/$defs/SessionMessage]
+    It is new, or changes one that is known. [#/$defs/SessionMessage]
     """
 
     session_update: ClassVar[Literal["session_message"]] = "session_message"
@@ -3479,10 +3478,9 @@ class SessionOptionsRequest(AcpStruct):
 
 
 class SessionOptionsResponse(AcpStruct, takes_null=True):
-    """Settings that a session would begin with at this moment; what counts is the response that sets up the
-    session.
+    """Settings that a session would begin with now.
 
-    [#/$defs/SessionOptionsResponse]
+    What counts is the response that sets up the session. [#/$defs/SessionOptionsResponse]
     """
 
     modes: OrDefault[SessionModeState | None] = None

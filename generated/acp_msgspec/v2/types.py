@@ -2457,10 +2457,10 @@ class PromptResponse(AcpStruct):
 
 
 class ReplayComplete(AcpStruct, tag_field="sessionUpdate", tag="replay_complete"):
-    """Ends the replay that `session/resume` asked for with `replayFrom`: what arrived since the request is history,
-    what follows is live.
+    """Ends the replay that `session/resume` asked for with `replayFrom`.
 
-    It comes exactly once, before the response, even if there was nothing to replay. [#/$defs/ReplayComplete]
+    What arrived since the request is history, what follows is live. It comes exactly once, before the response,
+    even if there was nothing to replay. [#/$defs/ReplayComplete]
     """
 
     session_update: ClassVar[Literal["replay_complete"]] = "replay_complete"
@@ -2867,10 +2867,9 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
 
 class SessionMessage(AcpStruct, tag_field="sessionUpdate", tag="session_message"):
-    """A message from one session to another, as one of the two shows it: a new one, or changes to one that is
-    known.
+    """A message from one session to another, as one of the two shows it.
 
-    [#/$defs/SessionMessage]
+    It is new, or changes one that is known. [#/$defs/SessionMessage]
     """
 
     session_update: ClassVar[Literal["session_message"]] = "session_message"

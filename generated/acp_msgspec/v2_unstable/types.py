@@ -2597,10 +2597,9 @@ client, that counts within one session.
 
 
 class Usage(AcpStruct):
-    """Tokens that language models have read and written for the work in the foreground that has ended, not for the
-    session as a whole.
+    """Tokens that language models have read and written for the work that has ended.
 
-    [#/$defs/Usage]
+    Work in the background and the rest of the session do not count. [#/$defs/Usage]
     """
 
     total_tokens: UInt64
@@ -2998,10 +2997,10 @@ class McpError(CatchAll):
 
 
 class MessageMcpNotification(AcpStruct):
-    """Carries a notification of MCP from a server on the client's side to the agent, such as progress of a request
-    that is being handled.
+    """Carries a notification of MCP from a server on the client's side to the agent.
 
-    There is no response. [#/$defs/MessageMcpNotification]
+    It may tell of the progress of a request that is being handled. There is no response.
+    [#/$defs/MessageMcpNotification]
     """
 
     server_id: McpServerAcpId
@@ -3276,10 +3275,10 @@ class PromptSuggestion(AcpStruct):
 
 
 class PromptSuggestionsUpdate(AcpStruct, tag_field="sessionUpdate", tag="prompt_suggestions_update"):
-    """Prompts that the client may offer to the user from now on; they replace the previous ones and are not part of
-    the history.
+    """Prompts that the client may offer to the user from now on.
 
-    Agents send it only to clients that advertised `session.promptSuggestions`. [#/$defs/PromptSuggestionsUpdate]
+    They replace the previous ones and are not part of the history. Agents send it only to clients that advertised
+    `session.promptSuggestions`. [#/$defs/PromptSuggestionsUpdate]
     """
 
     session_update: ClassVar[Literal["prompt_suggestions_update"]] = "prompt_suggestions_update"
@@ -3322,10 +3321,10 @@ ProxySuccessorResponse: TypeAlias = Any
 
 
 class ReplayComplete(AcpStruct, tag_field="sessionUpdate", tag="replay_complete"):
-    """Ends the replay that `session/resume` asked for with `replayFrom`: what arrived since the request is history,
-    what follows is live.
+    """Ends the replay that `session/resume` asked for with `replayFrom`.
 
-    It comes exactly once, before the response, even if there was nothing to replay. [#/$defs/ReplayComplete]
+    What arrived since the request is history, what follows is live. It comes exactly once, before the response,
+    even if there was nothing to replay. [#/$defs/ReplayComplete]
     """
 
     session_update: ClassVar[Literal["replay_complete"]] = "replay_complete"
@@ -3738,10 +3737,9 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
 
 
 class SessionMessage(AcpStruct, tag_field="sessionUpdate", tag="session_message"):
-    """A message from one session to another, as one of the two shows it: a new one, or changes to one that is
-    known.
+    """A message from one session to another, as one of the two shows it.
 
-    [#/$defs/SessionMessage]
+    It is new, or changes one that is known. [#/$defs/SessionMessage]
     """
 
     session_update: ClassVar[Literal["session_message"]] = "session_message"
@@ -3822,10 +3820,9 @@ class SessionOptionsRequest(AcpStruct):
 
 
 class SessionOptionsResponse(AcpStruct, takes_null=True):
-    """Settings that a session would begin with at this moment; what counts is the response that sets up the
-    session.
+    """Settings that a session would begin with now.
 
-    [#/$defs/SessionOptionsResponse]
+    What counts is the response that sets up the session. [#/$defs/SessionOptionsResponse]
     """
 
     config_options: OrDefault[SkipInvalid[list[SessionConfigOption]]] = []
