@@ -92,6 +92,8 @@ class Presence(Enum):
     """Absent is None; written when not None."""
     PATCH = auto()
     """Absent is UNSET, null is None; written when not UNSET."""
+    ABSENT = auto()
+    """Absent is UNSET, null is an error; written when not UNSET."""
     DEFAULTED = auto()
     """Absent is the default; always written."""
     EMPTY = auto()
@@ -131,6 +133,14 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """A key that an object must not have; with `unless`, it may have that one value, which is not kept."""
+
+    key: str
+    unless: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Struct:
     """An object with declared properties; with a tag, it is a variant of a union."""
 
@@ -143,6 +153,7 @@ class Struct:
     side: str | None = None
     untagged_by: str | None = None
     """The tag's key in a union that falls back to this object if the tag is absent."""
+    guard: Guard | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,9 @@ class Viewer:
             tags = (self._tag(struct.tag.field, struct.tag.value),)
         if struct.untagged_by is not None:
             head += f", untagged_by={quoted(struct.untagged_by)}"
+        if struct.guard is not None:
+            head += f", without={quoted(struct.guard.key)}"
+            head += f", unless={quoted(struct.guard.unless)}" if struct.guard.unless is not None else ""
         fields = (*tags, *self._fields(struct))
         return ClassView("struct", struct.name, head, self._doc(struct, 4), fields)
 

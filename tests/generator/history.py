@@ -33,6 +33,8 @@ from tests.oracle.round_trip import Judge
 from tests.oracle.schema_walk import Schema, read_overrides, spelt_out
 from tests.support import imported
 
+FLAT = re.compile(r"(\d{4}-\d\d-\d\d_[0-9a-f]{7,40})_(?:(v\d)-)?")
+"""What precedes the name of a file in a flat folder of past schemas: date, commit, and the folder that it was in."""
 VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+[\w.+-]*|(?<![0-9a-f])[0-9a-f]{12,40}(?![0-9a-f])")
 
 
@@ -78,12 +80,21 @@ def collect(source: str) -> list[Past]:
 
 def label_of(path: str) -> str:
     """Tell the module that a schema file became, by its path: v1, where nothing says v2."""
-    parts = re.split(r"[/.]", path)
+    parts = re.split(r"[/.]", _as_it_lay(path))
     return ("v2" if "v2" in parts else "v1") + ("_unstable" if "unstable" in parts else "")
 
 
+def _as_it_lay(path: str) -> str:
+    """Return the path that a file of a flat folder had: `2026-06-09_719d00e6_v2-schema.json` was `v2/schema.json`."""
+    folder, slash, name = path.rpartition("/")
+    found = FLAT.match(name)
+    if found is None:
+        return path
+    return f"{folder}{slash}{found[1]}/{found[2] or ''}/{name[found.end() :]}"
+
+
 def _is_schema(path: str) -> bool:
-    return re.fullmatch(r"schema(\.v\d)?(\.unstable)?\.json", path.rpartition("/")[2]) is not None
+    return re.fullmatch(r"schema(\.v\d)?(\.unstable)?\.json", _as_it_lay(path).rpartition("/")[2]) is not None
 
 
 def _meta_of(path: str) -> str:
@@ -98,7 +109,8 @@ def _files(path: Path) -> Iterator[Past]:
         return
     names = [p.relative_to(path).as_posix() for p in path.rglob("*.json") if _is_schema(p.name)]
     for name in sorted(names, key=_in_order):
-        version = next(iter(VERSION.findall(name)), "")
+        flat = FLAT.match(name.rpartition("/")[2])
+        version = flat[1] if flat is not None else next(iter(VERSION.findall(name)), "")
         yield _past(name, str(path / name), version, (path / name).read_bytes(), _read(path / _meta_of(name)))
 
 

@@ -69,6 +69,18 @@ def test_files_are_ordered_by_version_and_told_apart_by_content(put: Put, tmp_pa
     assert [p.meta is not None for p in found] == [False, False, False, False, True]
 
 
+def test_the_files_of_a_flat_folder(put: Put, tmp_path: Path) -> None:
+    put("2026-06-09_719d00e6_v2-schema.unstable.json", A={"type": "string"})
+    put("2026-06-08_719d00e7_schema.v2.unstable.json", A={"type": "integer"})
+    put("2025-08-01_0a0a0a0a_schema.json", A={"type": "string"})
+    put("2025-08-01_0a0a0a0a_other.json", A={"type": "string"})
+    assert [(p.label, p.version) for p in history.collect(str(tmp_path))] == [
+        ("v1", "2025-08-01_0a0a0a0a"),
+        ("v2_unstable", "2026-06-08_719d00e7"),
+        ("v2_unstable", "2026-06-09_719d00e6"),
+    ]
+
+
 def test_a_refusal_names_file_pointer_and_reason(put: Put, tmp_path: Path) -> None:
     put("schema.json", A={"type": "string", "x-unheard-of": True})
     [outcome] = _judged(tmp_path)

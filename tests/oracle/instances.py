@@ -207,7 +207,7 @@ class Maker:
                 return same(True, False)
             case "string":
                 special = node.get("pattern") or node.get("contentEncoding") or node.get("format")
-                return same(FORMATS[special]) if special else same(*TEXTS[: 1 if "minLength" in node else 2])
+                return same(FORMATS[special]) if special in FORMATS else same(*TEXTS[: 1 if "minLength" in node else 2])
             case "array":
                 items = self._values(node["items"]) if self.full else []
                 # A list may be shorter than `minItems`, but a sender had better not make it so.
