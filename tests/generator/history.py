@@ -168,7 +168,8 @@ def judge(past: Past) -> Outcome:
         except GeneratorError as why:
             told = str(why).replace(str(schema), past.shown).replace(str(meta), _meta_of(past.shown))
             # A refusal that names no place in the schema is no answer.
-            return replace(made, state="refused" if why.pointer else "failed", why=told)
+            is_answer = all(p.pointer for p in why.problems)
+            return replace(made, state="refused" if is_answer else "failed", why=told)
         except Exception as why:  # a crash is this file's complaint, and the others shall be tried
             return replace(made, state="failed", why=_told(why))
         made = replace(made, definitions=generated.summaries[0].definitions, names=tuple(names))
@@ -234,7 +235,7 @@ def table(outcomes: list[Outcome]) -> str:
     rows = [("file", "module", "version", "definitions", "result", "lost", "moved")]
     for o in outcomes:
         counts = (str(len(o.lost)), str(len(o.moved)))
-        result = o.state if o.state == "ok" else f"{o.state}: {o.why}"
+        result = o.state if o.state == "ok" else f"{o.state}: {'; '.join(o.why.splitlines())}"
         rows.append((o.shown, o.label, o.version or "-", str(o.definitions or "-"), result, *counts))
     # The result comes last, since it alone may be long.
     order = (0, 1, 2, 3, 5, 6, 4)

@@ -14,6 +14,9 @@ from tests.support import CASES
 pytestmark = pytest.mark.slow
 
 SHAPES = sorted((CASES / "shapes").glob("*/schema.json"))
+PAST = history.collect(str(CASES / "history"))
+"""The definitions of past schemas that show what today's no longer have."""
+REFUSED = "2025-08-04_a485ce70"
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 TAG = {"type": "object", "properties": {"type": {"type": "string", "const": "text"}}, "required": ["type"]}
 PAYLOAD = {"oneOf": [{**TAG, "allOf": [{"$ref": "#/$defs/Text"}]}]}
@@ -47,6 +50,16 @@ def test_every_shape_makes_the_round_trip(path: Path) -> None:
     [outcome] = _judged(path)
     assert (outcome.state, outcome.why) == ("ok", "")
     assert outcome.definitions == len(json.loads(path.read_text(encoding="utf-8"))["$defs"])
+
+
+@pytest.mark.parametrize("past", PAST, ids=lambda p: p.version)
+def test_what_upstream_once_had(past: history.Past) -> None:
+    outcome = history.judge(past)
+    if past.version == REFUSED:
+        assert outcome.state == "refused"
+        assert outcome.why.count("#/$defs/SessionUpdate/oneOf/") == outcome.why.count("neither a tag nor a title") == 2
+    else:
+        assert (outcome.state, outcome.why) == ("ok", "")
 
 
 def test_files_are_ordered_by_version_and_told_apart_by_content(put: Put, tmp_path: Path) -> None:

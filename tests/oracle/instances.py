@@ -247,6 +247,7 @@ def is_ambiguous(schema: Schema, key: str, given: Any) -> bool:
 
 
 def _fits(branch: Branch, given: Node) -> bool:
-    tags = all(given.get(p.wire) == p.node["const"] for p in branch.properties if "const" in p.node)
+    fixed = [p for p in branch.properties if "const" in p.node and (p.required or p.wire in given)]
+    tags = all(given.get(p.wire) == p.node["const"] for p in fixed)
     free = branch.other_of is None or (branch.other_of in given and given[branch.other_of] not in branch.known)
     return tags and free and all(p.wire in given for p in branch.properties if p.required)

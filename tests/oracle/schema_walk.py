@@ -217,9 +217,19 @@ def _in_full(found: Node) -> Node:
     if found.get("type") == "object" and "$ref" in found:
         found["allOf"] = [{"$ref": found.pop("$ref")}, *found.get("allOf", ())]
     for word in ("anyOf", "oneOf"):  # listed values, and any other text
-        if any("oneOf" in part and all("const" in c for c in part["oneOf"]) for part in found.get(word, ())):
+        if word in found and all(_is_text(part) for part in found[word]):
             found[word] = [c for part in found[word] for c in part.get("oneOf", [part])]
+        if "properties" not in found and len(found.get(word, ())) == 1 and _is_nameless(found[word][0]):
+            found = {**found.pop(word)[0], **found}
     return found
+
+
+def _is_nameless(node: Node) -> bool:
+    return node.get("type") == "object" and "title" not in node and not _is_tagged([node])
+
+
+def _is_text(node: Node) -> bool:
+    return node.get("type") == "string" or all("const" in c for c in node.get("oneOf", [node]))
 
 
 def _is_tagged(choices: list[Node]) -> bool:
@@ -494,6 +504,8 @@ class Schema:
             case "object" if "additionalProperties" in node:
                 values = node["additionalProperties"]
                 return f"dict[{'Any' if values is True else self.text(values)}]"
+            case "object":
+                return "object"
             case other:
                 raise ValueError(f"no text for the type {other!r}")
 
