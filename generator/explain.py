@@ -33,6 +33,7 @@ PRESENCES = {
     Presence.REQUIRED: "required",
     Presence.OPTION: "option: absent and null are None, left out when None",
     Presence.PATCH: "patch: absent is UNSET, null is None",
+    Presence.ABSENT: "absent is UNSET, null is an error, left out when UNSET",
     Presence.DEFAULTED: "defaulted: absent is the default, always written",
     Presence.EMPTY: "empty by default: left out when empty",
 }
@@ -113,7 +114,7 @@ def _exceptions(definition: Definition) -> list[tuple[str, str]]:
 def _shape(definition: Definition) -> str:
     match definition:
         case Struct(tag=None):
-            return "object"
+            return "object" + _guarded(definition)
         case Struct(tag=tag) if tag is not None:
             return f"object with the tag {tag.field} = {tag.value!r}"
         case CatchAll(other_of=None):
@@ -137,6 +138,13 @@ def _shape(definition: Definition) -> str:
             return ", ".join([f"union {how}", *ends])
         case _:
             return "object"
+
+
+def _guarded(struct: Struct) -> str:
+    guard = struct.guard
+    if guard is None:
+        return ""
+    return f" without the key {guard.key!r}" + (f", unless it is {guard.unless!r}" if guard.unless is not None else "")
 
 
 def _mentions(definition: Definition) -> set[str]:

@@ -93,6 +93,8 @@ class Presence(Enum):
     """Absent is None; written when not None."""
     PATCH = auto()
     """Absent is UNSET, null is None; written when not UNSET."""
+    ABSENT = auto()
+    """Absent is UNSET, null is an error; written when not UNSET."""
     DEFAULTED = auto()
     """Absent is the default; always written."""
     EMPTY = auto()
@@ -132,6 +134,14 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """A key that an object must not have; with `unless`, it may have that one value, which is not kept."""
+
+    key: str
+    unless: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Struct:
     """An object with declared properties; with a tag, it is a variant of a union."""
 
@@ -148,6 +158,7 @@ class Struct:
     """The keys that no value may have which a union reads as this object."""
     takes_null: bool = False
     """Whether null stands for an object without keys."""
+    guard: Guard | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ KEYWORDS: dict[Shape, frozenset[str]] = {
             "required",
             "additionalProperties",
             "unevaluatedProperties",
+            "$ref",
             "allOf",
             "anyOf",
             "oneOf",
@@ -86,13 +87,32 @@ def is_annotation(keyword: str) -> bool:
     return keyword in _DESCRIBING
 
 
+IN_NOT: dict[Shape, frozenset[str]] = {Shape.FREE: frozenset({"required", "not"})}
+"""What else a schema inside a `not` may have."""
+
 INTEGER_FORMATS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
+DESCRIBING_FORMATS = frozenset(
+    {
+        "email",
+        "hostname",
+        "idn-email",
+        "idn-hostname",
+        "iri",
+        "iri-reference",
+        "json-pointer",
+        "password",
+        "relative-json-pointer",
+        "uri-reference",
+        "uri-template",
+    }
+)
+"""Formats that only describe a text. On others, such as `uuid` or `date`, a reader may insist, so they stop the run."""
 FORMATS: dict[Shape, frozenset[str]] = {
     Shape.INTEGER: INTEGER_FORMATS,
     Shape.NUMBER: frozenset({"double", "float"}),
-    Shape.STRING: frozenset({"uri", "date-time", "regex"}),
+    Shape.STRING: frozenset({"uri", "date-time", "regex", "byte"}) | DESCRIBING_FORMATS,
 }
-SIDES = frozenset({"agent", "client", "both", "protocol", "proxy"})
+SIDES = frozenset({"agent", "all", "both", "client", "protocol", "proxy"})
 
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "properties": dict,
@@ -175,7 +195,7 @@ def read_collecting(source: Source, problems: Problems) -> Schema:
 
 def shape_of(raw: dict[str, Any]) -> Shape | None:
     """Return the shape of a raw schema; None if its type is unknown or missing."""
-    kind = raw.get("type")
+    kind = raw.get("type", implied_type(raw))
     if is_array(kind):
         rest = [k for k in kind if k != "null"]
         kind = rest[0] if len(rest) == 1 and len(kind) == 2 else "?"
@@ -186,6 +206,15 @@ def shape_of(raw: dict[str, Any]) -> Shape | None:
             return Shape.REFERENCE
         return Shape.UNION if {"anyOf", "oneOf"} & raw.keys() else Shape.FREE
     return Shape(kind) if isinstance(kind, str) and kind in _TYPED_SHAPES else None
+
+
+def implied_type(raw: dict[str, Any]) -> str | None:
+    """Return the type that the listed values of a schema without a type have."""
+    if raw.keys() & {"type", "properties", "$ref", "allOf", "anyOf", "oneOf"}:
+        return None
+    values = [raw["const"]] if "const" in raw else raw.get("enum")
+    kinds: set[type[Any]] = {type(v) for v in values} if is_array(values) else set()
+    return {str: "string", int: "integer"}.get(kinds.pop()) if len(kinds) == 1 else None
 
 
 _TYPED_SHAPES = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
@@ -199,6 +228,15 @@ def _only_excludes(names: dict[str, Any]) -> bool:
     if is_array(keys := excluded.get("enum")):
         return bool(keys) and all(isinstance(k, str) for k in keys)
     return isinstance(excluded.get("const"), str)
+
+
+def _spell_out(node: dict[str, Any]) -> None:
+    """Write what a checked schema says in the one way that lowering knows: with a type, and with `allOf` for parts."""
+    implied = implied_type(node)
+    if implied is not None:
+        node["type"] = implied
+    if node.get("type") == "object" and "$ref" in node:
+        node["allOf"] = [{"$ref": node.pop("$ref")}, *node.get("allOf", [])]
 
 
 def _has_its_type(schema: dict[str, Any], key: str) -> bool:
@@ -217,6 +255,7 @@ class _Reader:
         self.problems: list[GeneratorError] = []
         self.broken: set[str] = set()
         self._unknown: list[tuple[dict[str, Any], str]] = []
+        self._nodes: list[dict[str, Any]] = []
 
     def note(self, pointer: str, problem: str, hint: str = "") -> None:
         self.problems.append(GeneratorError(problem, file=self.file, pointer=pointer, hint=hint))
@@ -226,10 +265,13 @@ class _Reader:
         own = deepcopy(raw)
         before = len(self.problems)
         self._unknown.clear()
+        self._nodes.clear()
         self.check(own, child("", "$defs", name), OF_DEFINITION)
         readable = len(self.problems) - before == len(self._unknown)
         for node, key in self._unknown:
             del node[key]
+        for node in self._nodes:
+            _spell_out(node)
         if readable:
             try:
                 return typed({} if own is True else own)
@@ -240,22 +282,33 @@ class _Reader:
         kept = own if is_object(own) else {}
         return typed({k: v for k, v in kept.items() if k in OF_DEFINITION and isinstance(v, JSON_TYPES[k])})
 
-    def check(self, raw: Any, pointer: str, extra: frozenset[str] = frozenset(), *, is_root: bool = False) -> None:
+    def check(
+        self,
+        raw: Any,
+        pointer: str,
+        extra: frozenset[str] = frozenset(),
+        *,
+        is_root: bool = False,
+        in_not: bool = False,
+    ) -> None:
         """Check one schema and every schema inside it; `extra` are keywords that its place allows."""
         if raw is True and not is_root:
             return
         if not is_object(raw):
             self.note(pointer, "a schema must be an object", "`false` and plain values are not supported")
             return
+        self._nodes.append(raw)
         shape = shape_of(raw)
-        known = self.known_keywords(raw, shape, pointer, extra)
+        more = IN_NOT.get(shape, frozenset[str]()) if in_not and shape is not None else frozenset[str]()
+        known = self.known_keywords(raw, shape, pointer, extra | more)
         sound = {key: raw[key] for key in known if _has_its_type(raw, key)}
         for key in known:
             if key not in sound:
                 self.note(child(pointer, key), f"the keyword {key!r} has a value of the wrong type")
         if shape is not None and len(sound) == len(known):
             self.check_values(sound, shape, pointer)
-        self.check_below(sound, pointer)
+            self.check_names(sound, pointer, in_not=in_not)
+        self.check_below(sound, pointer, in_not=in_not)
 
     def known_keywords(
         self, schema: dict[str, Any], shape: Shape | None, pointer: str, extra: frozenset[str]
@@ -297,20 +350,11 @@ class _Reader:
             self.note(child(pointer, "x-side"), f"unknown side {side!r}", f"one of {', '.join(sorted(SIDES))}")
         if ("x-side" in schema) != ("x-method" in schema):
             self.note(pointer, "x-side and x-method come together, but one is missing")
-        reference = schema.get("$ref")
-        if isinstance(reference, str):
-            name = reference.removeprefix("#/$defs/")
-            if name == reference or name not in self.names:
-                self.note(child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition has this name")
-        known = schema.get("properties", {})
-        for key in schema.get("required", []):
-            if not isinstance(key, str) or key not in known:
-                self.note(child(pointer, "required"), f"requires {key!r}, which is not a property")
         property_name = schema.get("discriminator", {}).get("propertyName")
         if "discriminator" in schema and (schema["discriminator"].keys() != {"propertyName"} or not property_name):
             self.note(child(pointer, "discriminator"), "a discriminator may have `propertyName` only")
         const = schema.get("const")
-        if const is not None and type(const) is not {Shape.STRING: str, Shape.INTEGER: int}.get(shape):
+        if "const" in schema and type(const) is not {Shape.STRING: str, Shape.INTEGER: int}.get(shape):
             self.note(child(pointer, "const"), f"the constant {const!r} is not of the type {shape}")
         if any(not isinstance(v, str) for v in schema.get("enum", [])):
             self.note(child(pointer, "enum"), "`enum` may list strings only")
@@ -321,6 +365,18 @@ class _Reader:
                 'a `not` with `const` or `enum`, as in {"not": {"const": "key"}}',
             )
         self.check_state(schema.get(STATE, {}), child(pointer, STATE))
+
+    def check_names(self, schema: dict[str, Any], pointer: str, *, in_not: bool) -> None:
+        """Check that what a schema refers to is there; a `not` may require what it does not describe."""
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            name = reference.removeprefix("#/$defs/")
+            if name == reference or name not in self.names:
+                self.note(child(pointer, "$ref"), f"dangling reference {reference!r}", "no definition has this name")
+        known = schema.get("properties", {})
+        for key in schema.get("required", []):
+            if not isinstance(key, str) or not (in_not or key in known):
+                self.note(child(pointer, "required"), f"requires {key!r}, which is not a property")
 
     def check_state(self, state: dict[str, Any], pointer: str) -> None:
         """Check `x-state`: scopes, each with a list of what the object does to their state."""
@@ -341,13 +397,13 @@ class _Reader:
         if entry.get("action") not in STATE_ACTIONS:
             self.note(place, f"unknown action {entry.get('action')!r}", "see STATE_ACTIONS in read.py")
 
-    def check_below(self, schema: dict[str, Any], pointer: str) -> None:
+    def check_below(self, schema: dict[str, Any], pointer: str, *, in_not: bool) -> None:
         for key, value in schema.get("properties", {}).items():
-            self.check(value, child(pointer, "properties", key), OF_PROPERTY)
+            self.check(value, child(pointer, "properties", key), OF_PROPERTY, in_not=in_not)
         for keyword in ("anyOf", "oneOf", "allOf"):
             for index, value in enumerate(schema.get(keyword, [])):
                 # Branches of the document's root describe whole messages, and may be hidden from upstream's docs.
-                self.check(value, child(pointer, keyword, index), OF_BRANCH)
+                self.check(value, child(pointer, keyword, index), OF_BRANCH, in_not=in_not)
             if keyword in schema and not schema[keyword]:
                 self.note(child(pointer, keyword), "an empty list of alternatives")
         for index, value in enumerate(schema.get("allOf", [])):
@@ -356,7 +412,8 @@ class _Reader:
                 self.note(place, "allOf may list references only", "give the part a definition")
         for keyword in ("items", "not", "additionalProperties"):
             if keyword in schema and schema[keyword] is not False:
-                self.check(schema[keyword], child(pointer, keyword), frozenset({"x-docs-ignore"}))
+                inside = in_not or keyword == "not"
+                self.check(schema[keyword], child(pointer, keyword), frozenset({"x-docs-ignore"}), in_not=inside)
         if is_object(schema.get("additionalProperties")) and ("properties" in schema or "allOf" in schema):
             self.note(
                 child(pointer, "additionalProperties"),
@@ -369,5 +426,5 @@ class _Reader:
                 "closed objects are not supported",
                 "readers ignore unknown keys",
             )
-        if "anyOf" in schema and "oneOf" in schema:
-            self.note(pointer, "anyOf and oneOf in one schema", "use one of the two")
+        if "anyOf" in schema and "oneOf" in schema and schema.get("type") != "object":
+            self.note(pointer, "anyOf and oneOf in one schema", "use one of the two; only an object may have both")

@@ -129,7 +129,7 @@ class Writer:
             text = f"{self.helper('Literal')}[{quoted(entry.constant)}]"
             return text if entry.presence is Presence.REQUIRED else f"{text} | None"
         text = self.kind(entry.kind)
-        if entry.presence is Presence.PATCH:
+        if entry.presence in (Presence.PATCH, Presence.ABSENT):
             text = f"{text} | {self.helper('UnsetType')}"
         wrapper = WRAPPERS.get(entry.leniency)
         return f"{self.helper(wrapper)}[{text}]" if wrapper else text
@@ -145,7 +145,7 @@ class Writer:
                 pass
             case Presence.OPTION:
                 text = "None"
-            case Presence.PATCH:
+            case Presence.PATCH | Presence.ABSENT:
                 text = self.helper("UNSET")
             case Presence.DEFAULTED if entry.default is not None:
                 return f" = {self._always(entry.kind, entry.default, named)}"

@@ -142,6 +142,9 @@ class Viewer:
             head += f", forbids={_texts(struct.forbids)}"
         if struct.takes_null:
             head += ", takes_null=True"
+        if struct.guard is not None:
+            head += f", without={quoted(struct.guard.key)}"
+            head += f", unless={quoted(struct.guard.unless)}" if struct.guard.unless is not None else ""
         fields = (*tags, *self._fields(struct))
         return ClassView("struct", struct.name, head, self._doc(struct, 4), fields)
 

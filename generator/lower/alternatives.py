@@ -9,17 +9,19 @@ from dataclasses import dataclass, replace
 from generator.engine import SchemaObject
 from generator.errors import child
 from generator.lower.context import Context
+from generator.lower.exclusions import exclusion_of
 from generator.lower.nodes import (
     Node,
     all_of,
-    branches_of,
+    branch_groups,
     const_of,
     forbidden_keys,
     reference_of,
     required_constants,
-    step_of,
+    sole_branch,
+    step_in,
 )
-from generator.model import Tag
+from generator.model import Guard, Tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Alternative:
     """The keys that exclude the alternative."""
     is_verbatim: bool = False
     """Whether an object is written again as it was given: its class keeps undeclared keys, and nothing is repaired."""
+    guards: tuple[Guard, ...] = ()
+    """The keys that it must not have, those of its payload included."""
 
 
 def expand_definition(context: Context, name: str, within: tuple[str, ...] = ()) -> list[Alternative]:
@@ -71,7 +75,7 @@ def expand_definition(context: Context, name: str, within: tuple[str, ...] = ())
     if target is not None:
         return expand_definition(context, target, within)
     found = expand(context, node, context.pointer(name), name, within)
-    if len(found) == 1 and not found[0].steps and not found[0].tags and not found[0].keeps_extra:
+    if len(found) == 1 and not (found[0].steps or found[0].tags or found[0].keeps_extra or found[0].other_of):
         return [replace(found[0], payload=name)]
     return found
 
@@ -81,29 +85,43 @@ def expand(
 ) -> list[Alternative]:
     """List the alternatives of an object schema."""
     keeps_extra = node.additionalProperties is True or node.unevaluatedProperties is True
-    properties = _properties(node, pointer, owner, upserted=pointer in context.upserted)
     forbids = forbidden_keys(node)
     if pointer == context.pointer(owner):
         forbids += context.overrides.forbidden(owner, forbids)
-    found = [Alternative((), pointer, properties, keeps_extra=keeps_extra, forbids=forbids)]
+    excluded = exclusion_of(context, node, pointer)
+    own = Alternative(
+        (),
+        pointer,
+        _properties(node, pointer, owner, upserted=pointer in context.upserted),
+        other_of=excluded.other_of,
+        known=excluded.known,
+        keeps_extra=keeps_extra,
+        forbids=forbids,
+        guards=() if excluded.guard is None else (excluded.guard,),
+    )
+    found = [own]
     for name in all_of(node):
         parts = expand_definition(context, name, within)
         found = [_join(a, b, nested=len(parts) > 1) for a in found for b in parts]
-    keyword, branches = branches_of(node)
     check_tags(context, node, pointer)
-    if branches:
+    sole = sole_branch(node)
+    for keyword, branches in branch_groups(node):
         choices: list[Alternative] = []
         for index, branch in enumerate(branches):
+            place = child(pointer, keyword, index)
             with context.attempt(at=pointer):
-                choices += branch_alternatives(context, branch, child(pointer, keyword, index), owner, within)
-        found = [_join(a, b, nested=True) for a in found for b in choices]
+                if sole is not None:
+                    choices += expand(context, sole, place, owner, within)
+                else:
+                    choices += branch_alternatives(context, branch, step_in(node, branch), place, owner, within)
+        found = [_join(a, b, nested=sole is None) for a in found for b in choices]
     return found
 
 
 def branch_alternatives(
-    context: Context, node: Node, pointer: str, owner: str, within: tuple[str, ...] = ()
+    context: Context, node: Node, step: str | None, pointer: str, owner: str, within: tuple[str, ...] = ()
 ) -> list[Alternative]:
-    """List the alternatives of one branch of a union; their steps begin with its tag or title."""
+    """List the alternatives of one branch of a union; their steps begin with the branch's own, its tag or title."""
     if not isinstance(node, SchemaObject):
         raise context.fail(pointer, "a branch that allows any value, among objects")
     target = reference_of(node)
@@ -112,54 +130,44 @@ def branch_alternatives(
         title = node.title or target
         return [replace(p, steps=(title, *p.steps), pointer=pointer) for p in parts]
     tags = [Tag(k, v) for k, v in required_constants(node)]
-    other_of, known = _unknown_tag(context, node, pointer)
-    step = step_of(node)
     if step is None:
-        raise context.fail(pointer, "a branch with neither a tag nor a title", "its class could not be named")
+        raise context.fail(pointer, "a branch with neither a tag nor a title", "only one of a union can be named")
     return [
         replace(
             part,
             steps=(step, *part.steps),
             tags=(*tags, *part.tags),
-            other_of=other_of or part.other_of,
-            known=known or part.known,
             pointer=pointer if part.payload else part.pointer,
         )
         for part in expand(context, node, pointer, owner, within)
     ]
 
 
+def guard_of(context: Context, found: Alternative, tag: Tag | None, pointer: str) -> Guard | None:
+    """Return the key that the class of an alternative must not have; `tag` is that of the class."""
+    tags = {t.field: t.value for t in (*found.tags, *([tag] if tag else ()))}
+    for guard in found.guards:
+        if guard.key in tags and tags[guard.key] != guard.unless:
+            raise context.fail(pointer, f"excludes the key {guard.key!r}, which is the tag", "drop one of the two")
+    left = [g for g in found.guards if g.key not in tags]
+    if len(left) > 1 or (left and (found.keeps_extra or found.other_of)):
+        raise context.fail(pointer, "excludes a key of an object that keeps undeclared keys, or a second key")
+    return left[0] if left else None
+
+
 def check_tags(context: Context, node: SchemaObject, pointer: str) -> None:
     """Refuse two branches of one union that have the same tag."""
-    keyword, branches = branches_of(node)
-    seen: dict[tuple[str, str], int] = {}
-    for index, branch in enumerate(branches):
+    seen: dict[tuple[str, str], str] = {}
+    branches = [(child(pointer, keyword, i), b) for keyword, found in branch_groups(node) for i, b in enumerate(found)]
+    for place, branch in branches:
         for pair in required_constants(branch)[:1] if isinstance(branch, SchemaObject) else ():
             if pair in seen:
                 raise context.fail(
-                    child(pointer, keyword, index),
-                    f"duplicate tag {pair[0]} = {pair[1]!r}, as in {child(pointer, keyword, seen[pair])}",
+                    place,
+                    f"duplicate tag {pair[0]} = {pair[1]!r}, as in {seen[pair]}",
                     "a reader could not tell the two branches apart",
                 )
-            seen[pair] = index
-
-
-def _unknown_tag(context: Context, node: SchemaObject, pointer: str) -> tuple[str | None, tuple[str, ...]]:
-    """Read a `not`: it may only exclude values of one required tag."""
-    raw = node.extras.get("not")
-    if raw is None:
-        return None, ()
-    excluded = SchemaObject.model_validate(raw)
-    pairs = [
-        pair
-        for branch in (branches_of(excluded)[1] or [excluded])
-        if isinstance(branch, SchemaObject)
-        for pair in required_constants(branch)
-    ]
-    keys = {key for key, _ in pairs}
-    if len(keys) != 1 or not keys <= set(node.required):
-        raise context.fail(child(pointer, "not"), "a `not` may only exclude values of one required tag")
-    return keys.pop(), tuple(value for _, value in pairs)
+            seen[pair] = place
 
 
 def _properties(node: SchemaObject, pointer: str, owner: str, *, upserted: bool) -> tuple[Property, ...]:
@@ -186,6 +194,7 @@ def _join(outer: Alternative, inner: Alternative, *, nested: bool) -> Alternativ
         other_of=outer.other_of or inner.other_of,
         known=outer.known or inner.known,
         keeps_extra=outer.keeps_extra or inner.keeps_extra,
-        payload=inner.payload if adds_nothing else None,
+        payload=inner.payload if adds_nothing and not outer.guards else None,
         forbids=tuple(dict.fromkeys((*outer.forbids, *inner.forbids))),
+        guards=tuple(dict.fromkeys((*outer.guards, *inner.guards))),
     )

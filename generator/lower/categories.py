@@ -11,6 +11,7 @@ from generator.lower.nodes import (
     has_values,
     is_free,
     reference_of,
+    sole_branch,
     type_of,
 )
 
@@ -50,7 +51,9 @@ def category_of(node: SchemaObject) -> Category:
         return _object_category(node)
     if branches:
         if all(_is_member(b) for b in branches):
-            return Category.ENUMERATION if any(const_of(b) is not None for b in branches) else Category.CHOICE
+            return Category.ENUMERATION if any(_has_values(b) for b in branches) else Category.CHOICE
+        if sole_branch(node) is not None:
+            return _object_category(node)
         return Category.CHOICE if all(is_scalar(b) for b in branches) else Category.UNION
     if node.enum or const_of(node) is not None:
         return Category.ENUMERATION
@@ -60,8 +63,11 @@ def category_of(node: SchemaObject) -> Category:
 
 
 def _object_category(node: SchemaObject) -> Category:
-    if branches_of(node)[1]:
+    sole = sole_branch(node)
+    if sole is None and branches_of(node)[1]:
         return Category.UNION
+    if sole is not None:
+        return Category.CATCH_ALL if True in (node.additionalProperties, sole.additionalProperties) else Category.STRUCT
     if not node.properties and not node.allOf and node.additionalProperties is not None:
         return Category.VALUE
     return Category.CATCH_ALL if node.additionalProperties is True else Category.STRUCT
@@ -72,6 +78,10 @@ def _is_member(node: Node) -> bool:
     if not isinstance(node, SchemaObject) or node.properties or node.allOf or node.ref:
         return False
     return const_of(node) is not None or type_of(node)[0] in ("string", "integer")
+
+
+def _has_values(node: Node) -> bool:
+    return isinstance(node, SchemaObject) and has_values(node)
 
 
 def is_scalar(node: Node) -> bool:
@@ -99,12 +109,8 @@ def is_inline_class(node: SchemaObject) -> bool:
 
 def has_shared_part(node: SchemaObject) -> bool:
     """Return whether a union declares something that all its branches share; each branch is an object then."""
-    return bool(node.properties or node.allOf or node.additionalProperties is True)
-
-
-def is_object_branch(node: SchemaObject) -> bool:
-    """Return whether a branch describes an object in place."""
-    return node.type == "object" or bool(node.properties)
+    has_two = bool(node.anyOf and node.oneOf)
+    return bool(node.properties or node.allOf or node.additionalProperties is True or has_two)
 
 
 def constraints_of(node: SchemaObject) -> tuple[tuple[str, str | int | float], ...]:
@@ -116,7 +122,7 @@ def constraints_of(node: SchemaObject) -> tuple[tuple[str, str | int | float], .
         ("min_length", node.minLength),
         ("max_length", node.maxLength),
         ("pattern", node.pattern),
-        ("format", node.format if type_of(node)[0] == "string" else None),
-        ("content_encoding", node.extras.get("contentEncoding")),
+        ("format", node.format if type_of(node)[0] == "string" and node.format != "byte" else None),
+        ("content_encoding", "base64" if node.format == "byte" else node.extras.get("contentEncoding")),
     ]
     return tuple((name, value) for name, value in found if value is not None)

@@ -78,7 +78,8 @@ def _new(context: Context, name: str, raw: Any, pointer: str) -> New:
     if not is_object(raw) or not context.is_struct(name):
         raise context.fail(pointer, f"a default of the type {name} cannot be written", "see lower/defaults.py")
     node, place = context.definition(name), context.pointer(name)
-    properties: dict[str, Node] = {p.key: p.node for p in expand(context, node, place, name)[0].properties}
+    declared = expand(context, node, place, name)[0].properties
+    properties: dict[str, Node] = {p.key: p.node for p in declared}
     arguments: list[tuple[str, Value]] = []
     for key, value in raw.items():
         if key not in properties:
@@ -89,7 +90,7 @@ def _new(context: Context, name: str, raw: Any, pointer: str) -> New:
         kind = kind_of(context, properties[key], child(place, "properties", key))
         made = default_value(context, kind, value, child(pointer, key))
         arguments.append((field_of(key, context.schema.names), made))
-    missing = [k for k in node.required if k not in raw]
+    missing = [p.key for p in declared if p.required and p.key not in raw]
     if missing:
         raise context.fail(pointer, f"the default lacks {missing[0]!r}, which {name} requires")
     return New(name, tuple(arguments))

@@ -1,10 +1,12 @@
 """Definitions other than unions: values, which have no fields, and objects."""
 
 from generator.engine import SchemaObject
-from generator.lower.alternatives import expand
+from generator.errors import child
+from generator.lower.alternatives import expand, guard_of
 from generator.lower.categories import Category, category_of
 from generator.lower.context import Context, Value
 from generator.lower.enums import lower_enumeration
+from generator.lower.exclusions import SUPPORTED
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import ANY, choice_of, kind_of
 from generator.lower.nodes import reference_of, text_of
@@ -59,11 +61,16 @@ def _object(context: Context, name: str, node: SchemaObject, pointer: str, tag: 
     found = expand(context, node, pointer, name)
     if len(found) != 1:
         raise context.fail(pointer, "an object that includes a union through allOf", "give it a branch")
-    fields = lower_fields(context, found[0].properties, pointer)
-    if found[0].keeps_extra:
-        return CatchAll(name, pointer, fields, forbids=found[0].forbids)
+    only = found[0]
+    fields = lower_fields(context, only.properties, pointer)
+    guard = guard_of(context, only, tag, pointer)
+    if category_of(node) is Category.CATCH_ALL:
+        return CatchAll(name, pointer, fields, only.other_of, only.known, forbids=only.forbids)
+    if only.other_of is not None:
+        raise context.fail(child(pointer, "not"), "a `not` that excludes values, outside of a union", SUPPORTED)
     method, side = text_of(node, "x-method"), text_of(node, "x-side")
     is_empty = not any(f.presence is Presence.REQUIRED for f in fields)
     takes_null = method is not None and is_empty and context.overrides.takes_null()
-    forbids = found[0].forbids
-    return Struct(name, pointer, fields, tag, None, method, side, forbids=forbids, takes_null=takes_null)
+    return Struct(
+        name, pointer, fields, tag, None, method, side, forbids=only.forbids, takes_null=takes_null, guard=guard
+    )

@@ -6,7 +6,7 @@ from typing import Any, cast
 from generator.engine import SchemaObject
 from generator.errors import child
 from generator.lower.context import Context
-from generator.lower.nodes import branches_of, const_of, text_of, type_of
+from generator.lower.nodes import branches_of, const_of, has_values, text_of, type_of
 from generator.model import Enumeration, Member
 from generator.names import member_of
 
@@ -31,9 +31,11 @@ def _values(node: SchemaObject, pointer: str) -> Iterator[tuple[Any, str | None,
     keyword, branches = branches_of(node)
     if branches:
         for index, branch in enumerate(branches):
-            value = const_of(branch)
+            value, place = const_of(branch), child(pointer, keyword, index)
             if value is not None:
-                yield value, text_of(branch, "title"), child(pointer, keyword, index)
+                yield value, text_of(branch, "title"), place
+            elif isinstance(branch, SchemaObject):
+                yield from ((v, None, child(place, "enum", i)) for i, v in enumerate(branch.enum or ()))
     elif node.enum:
         for index, value in enumerate(node.enum):
             yield value, None, child(pointer, "enum", index)
@@ -43,7 +45,8 @@ def _values(node: SchemaObject, pointer: str) -> Iterator[tuple[Any, str | None,
 
 def _is_open(context: Context, node: SchemaObject, pointer: str, *, is_int: bool) -> bool:
     """Return whether one branch allows other values than the named ones."""
-    rest = [cast("SchemaObject", b) for b in branches_of(node)[1] if const_of(b) is None]
+    branches = [cast("SchemaObject", b) for b in branches_of(node)[1]]
+    rest = [b for b in branches if not has_values(b)]
     wanted = "integer" if is_int else "string"
     if len(rest) > 1 or any(type_of(b)[0] != wanted for b in rest):
         raise context.fail(pointer, "an enumeration open to values of another type")

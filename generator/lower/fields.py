@@ -58,6 +58,7 @@ def _lower(context: Context, prop: Property, name: str) -> Field:
             default = default_value(context, kind, raw, child(prop.pointer, "default"))
         case Presence.EMPTY:
             default = _empty(context, prop, kind)
+            presence = Presence.EMPTY if default is not None else Presence.ABSENT
         case _:
             pass
     return Field(prop.key, name, kind, presence, leniency, prop.pointer, default)
@@ -109,8 +110,12 @@ def _is_marked(prop: Property, *, takes_null: bool) -> bool:
     return prop.upserted and takes_null and not prop.required and not default_of(prop.node)[0]
 
 
-def _empty(context: Context, prop: Property, kind: Type) -> Value:
-    """Find the default of an absent property that is not nullable and for which the schema has none."""
+def _empty(context: Context, prop: Property, kind: Type) -> Value | None:
+    """Find the default of an absent property that is not nullable and for which the schema has none.
+
+    Without one, absent is a state of its own: for objects, which are nothing by themselves, and in schemas that are not
+    pinned, for which nobody decides. In pinned ones it is a decision.
+    """
     resolved = resolve(context, kind)
     if isinstance(resolved, ListOf):
         return ListValue()
@@ -122,6 +127,10 @@ def _empty(context: Context, prop: Property, kind: Type) -> Value:
         for member in target.members:
             if member.value == wanted:
                 return MemberOf(target.name, member.name)
+    is_class = isinstance(resolved, Named) and context.made_as(resolved.name) is None
+    if is_class or not context.overrides.strict:
+        return None
+    if target is not None and wanted is not None:
         raise context.fail(prop.pointer, f"the override names {wanted!r}, which {target.name} lacks")
     raise context.fail(
         prop.pointer,

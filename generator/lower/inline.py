@@ -8,19 +8,22 @@ from typing import Any
 
 from generator.engine import SchemaObject, camel, changed, typed
 from generator.errors import child
-from generator.lower.categories import Category, category_of, has_shared_part, is_inline_class, is_object_branch
+from generator.lower.categories import Category, category_of, has_shared_part, is_inline_class
 from generator.lower.context import Context
 from generator.lower.nodes import (
     PREFIX,
     Node,
+    branch_groups,
     branches_of,
     branches_without_null,
     const_of,
     default_of,
     has_flag,
     is_null,
+    is_object_branch,
     reference_of,
-    step_of,
+    sole_branch,
+    step_in,
     text_of,
     type_of,
 )
@@ -56,7 +59,7 @@ def _union(context: Context, node: SchemaObject, pointer: str, name: str) -> Sch
     for index, branch in enumerate(branches):
         place = child(pointer, keyword, index)
         if isinstance(branch, SchemaObject) and is_object_branch(branch):
-            found.append(_branch(context, branch, place, name))
+            found.append(_branch(context, branch, step_in(node, branch), place, name))
         else:
             found.append(_node(context, branch, place, name, text_of(branch, "title") or ""))
     return changed(node, {keyword: found})
@@ -71,16 +74,20 @@ def _object(context: Context, node: SchemaObject, pointer: str, name: str) -> Sc
             key: p if isinstance(const_of(p), str) else _node(context, p, child(pointer, "properties", key), name, key)
             for key, p in node.properties.items()
         }
-    keyword, branches = branches_of(node)
-    if branches:
-        keywords[keyword] = [_branch(context, b, child(pointer, keyword, i), name) for i, b in enumerate(branches)]
+    sole = sole_branch(node)
+    for keyword, branches in branch_groups(node):
+        keywords[keyword] = [
+            _branch(context, branch, step_in(node, branch), child(pointer, keyword, index), name)
+            if sole is None
+            else _object(context, sole, child(pointer, keyword, index), name)
+            for index, branch in enumerate(branches)
+        ]
     return changed(node, keywords)
 
 
-def _branch(context: Context, node: Node, pointer: str, name: str) -> Node:
+def _branch(context: Context, node: Node, step: str | None, pointer: str, name: str) -> Node:
     if not isinstance(node, SchemaObject) or reference_of(node) is not None:
         return node
-    step = step_of(node)
     # A branch without a name is an error, which the pass for unions reports.
     return node if step is None else _object(context, node, pointer, variant_name(name, step))
 

@@ -25,16 +25,17 @@ HANDLED_BY = {
     "client": ("client",),
     "proxy": ("proxy",),
     "both": ("agent", "client"),
+    "all": ("agent", "client", "proxy"),
     "protocol": ("agent", "client"),
 }
 RECEIVERS = {
-    "Agent": ("client", "both"),
-    "Client": ("agent", "both"),
-    "Proxy": ("proxy",),
+    "Agent": ("client", "both", "all"),
+    "Client": ("agent", "both", "all"),
+    "Proxy": ("proxy", "all"),
     "ProtocolLevel": ("protocol",),
 }
 """Values of `x-side` that fit what each sender sends."""
-RESPONDERS = {"Agent": ("agent", "both"), "Client": ("client", "both"), "Proxy": ("proxy",)}
+RESPONDERS = {"Agent": ("agent", "both", "all"), "Client": ("client", "both", "all"), "Proxy": ("proxy", "all")}
 """Values of `x-side` that fit the responses of each sender."""
 META_TABLES = {
     "agentMethods": "agent",
@@ -42,6 +43,8 @@ META_TABLES = {
     "protocolMethods": "protocol",
     "proxyMethods": "proxy",
 }
+LISTED_FOR = {"both": HANDLED_BY["both"], "all": HANDLED_BY["all"]}
+"""The tables of the meta file that list the methods of several sides."""
 PROTOCOL_LEVEL = "ProtocolLevelNotification"
 
 
@@ -313,7 +316,7 @@ def _meta_keys(context: Context, methods: dict[str, _Types], *, are_complete: bo
         keys[method] = key
         listed.setdefault(method, set()).add(side)
     for method, types in sorted(methods.items()) if are_complete and context.is_complete else ():
-        wanted = {h for s in types.sides for h in HANDLED_BY[s]} if types.sides != {"protocol"} else types.sides
+        wanted = {table for side in types.sides for table in LISTED_FOR.get(side, (side,))}
         if listed.get(method, set()) != wanted:
             with context.attempt():
                 raise GeneratorError(

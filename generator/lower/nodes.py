@@ -7,6 +7,8 @@ from generator.jsonutil import is_array, is_object
 
 Node = SchemaObject | bool
 PREFIX = "#/$defs/"
+UNTAGGED = "untagged"
+"""What names the only branch of a union that has neither a tag nor a title."""
 
 
 def has_flag(node: Node, keyword: str) -> bool:
@@ -76,6 +78,40 @@ def all_of(node: SchemaObject) -> list[str]:
 def branches_of(node: SchemaObject) -> tuple[str, list[Node]]:
     """Return the keyword that lists a schema's branches, and the branches."""
     return ("oneOf", list(node.oneOf)) if node.oneOf else ("anyOf", list(node.anyOf))
+
+
+def branch_groups(node: SchemaObject) -> list[tuple[str, list[Node]]]:
+    """List the keywords that list branches, each with its branches; an object may have two, and tags come first."""
+    groups = [(keyword, branches) for keyword, branches in (("oneOf", node.oneOf), ("anyOf", node.anyOf)) if branches]
+    return sorted(((k, list(b)) for k, b in groups), key=lambda group: not any(map(_has_tag, group[1])))
+
+
+def _has_tag(node: Node) -> bool:
+    return isinstance(node, SchemaObject) and bool(required_constants(node))
+
+
+def nameless(node: SchemaObject) -> list[SchemaObject]:
+    """List the branches of an object that neither a tag nor a title names."""
+    branches = [b for b in (*node.oneOf, *node.anyOf) if isinstance(b, SchemaObject)]
+    return [b for b in branches if is_object_branch(b) and step_of(b) is None]
+
+
+def step_in(node: SchemaObject, branch: Node) -> str | None:
+    """Return what names the class of a branch of `node`: its tag, its title, or that it is the only one without."""
+    if not isinstance(branch, SchemaObject):
+        return None
+    return step_of(branch) or (UNTAGGED if nameless(node) == [branch] else None)
+
+
+def is_object_branch(node: SchemaObject) -> bool:
+    """Return whether a branch describes an object in place."""
+    return node.type == "object" or bool(node.properties)
+
+
+def sole_branch(node: SchemaObject) -> SchemaObject | None:
+    """Return the one branch of an object that has no others, if nothing names it: it is a part of the object."""
+    found = nameless(node)
+    return found[0] if len(found) == len(node.oneOf) + len(node.anyOf) == 1 else None
 
 
 def branches_without_null(node: SchemaObject) -> tuple[list[tuple[int, Node]], bool]:

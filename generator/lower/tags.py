@@ -5,9 +5,11 @@ says (`required_constants`); which key is that of a union, and the class of each
 """
 
 from generator.engine import SchemaObject
+from generator.lower.categories import has_shared_part
 from generator.lower.context import Context
-from generator.lower.nodes import all_of, branches_of, definition_refs, required_constants
-from generator.model import Tag
+from generator.lower.exclusions import exclusion_of
+from generator.lower.nodes import all_of, branches_of, definition_refs, required_constants, sole_branch
+from generator.model import Guard, Tag
 
 
 def fold_tags(context: Context) -> dict[str, Tag]:
@@ -17,7 +19,7 @@ def fold_tags(context: Context) -> dict[str, Tag]:
     # The variants of an inline union are named after it, and leave payloads untagged.
     for name in context.lowered_names():
         node = context.definition(name)
-        if name not in context.schema.names or node.properties or node.allOf:
+        if name not in context.schema.names or has_shared_part(node):
             continue
         for branch in branches_of(node)[1]:
             found = _sole_payload(branch) if isinstance(branch, SchemaObject) else None
@@ -39,7 +41,11 @@ def _sole_payload(branch: SchemaObject) -> tuple[str, Tag] | None:
 def _can_carry(context: Context, payload: str, tag: Tag) -> bool:
     """Return whether a payload is an object without the tag's key, and not a message's params or result."""
     node = context.definition(payload)
-    return context.is_struct(payload) and tag.field not in (node.properties or {}) and "x-method" not in node.extras
+    if not context.is_struct(payload) or "x-method" in node.extras or sole_branch(node) is not None:
+        return False
+    guard = exclusion_of(context, node, context.pointer(payload)).guard
+    is_allowed = guard is None or guard == Guard(tag.field, tag.value)
+    return is_allowed and tag.field not in (node.properties or {})
 
 
 def _count_refs(context: Context) -> dict[str, int]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from generator.engine import SchemaObject
 from generator.errors import child
-from generator.lower.alternatives import Alternative, branch_alternatives, check_tags, expand
-from generator.lower.categories import Category, has_shared_part, is_object_branch
+from generator.lower.alternatives import Alternative, branch_alternatives, check_tags, expand, guard_of
+from generator.lower.categories import Category, has_shared_part
 from generator.lower.context import Context
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import kind_of
-from generator.lower.nodes import branches_of, reference_of, text_of
+from generator.lower.nodes import branches_of, is_object_branch, reference_of, step_in, text_of
 from generator.model import CatchAll, Definition, Field, Leniency, Named, Plain, Presence, Struct, Tag, Type, Union
 from generator.names import field_of, variant_name
 
@@ -35,7 +35,7 @@ def with_fallback_guards(made: list[Definition]) -> list[Definition]:
             continue
         only = union.fallbacks[0]
         target = structs.get(only.name) if isinstance(only, Named) else None
-        if target is not None and union.tag_field not in [f.wire for f in target.fields]:
+        if target is not None and target.guard is None and union.tag_field not in [f.wire for f in target.fields]:
             guards.setdefault(target.name, union.tag_field)
     return [replace(d, untagged_by=guards[d.name]) if isinstance(d, Struct) and d.name in guards else d for d in made]
 
@@ -93,9 +93,9 @@ def _branches(context: Context, name: str, node: SchemaObject, pointer: str) -> 
         place = child(pointer, keyword, index)
         with context.attempt(at=pointer):
             if isinstance(branch, SchemaObject) and is_object_branch(branch):
-                out.extend(branch_alternatives(context, branch, place, name))
+                out.extend(branch_alternatives(context, branch, step_in(node, branch), place, name))
             elif isinstance(branch, SchemaObject) and _is_verbatim(context, name, branch):
-                found = branch_alternatives(context, branch, place, name)
+                found = branch_alternatives(context, branch, None, place, name)
                 out.extend(replace(a, keeps_extra=True, is_verbatim=True) for a in found)
             else:
                 kind = kind_of(context, branch, place)
@@ -159,8 +159,9 @@ class _Variants:
         fields = (*constants, *lower_fields(context, alternative.properties, pointer))
         if alternative.is_verbatim:
             fields = _verbatim(context, fields, pointer)
+        guard = guard_of(context, alternative, tag, pointer)
         if alternative.other_of is None and not alternative.keeps_extra:
-            return Named(name), Struct(name, pointer, fields, tag, forbids=alternative.forbids)
+            return Named(name), Struct(name, pointer, fields, tag, forbids=alternative.forbids, guard=guard)
         known, reserved = alternative.known, self._reserved(alternative)
         return Named(name), CatchAll(
             name, pointer, fields, alternative.other_of, known, tag, reserved, alternative.forbids
@@ -174,8 +175,9 @@ class _Variants:
         if not self.context.is_struct(payload) or len(alternative.tags) > 1:
             return None
         if alternative.tags and payload not in self.folded:
-            properties = self.context.definition(payload).properties or {}
-            return None if alternative.tags[0].field in properties else payload
+            # The payload cannot be the base of a class whose tag it declares, or must not have.
+            taken = {p.key for p in alternative.properties} | {g.key for g in alternative.guards}
+            return None if alternative.tags[0].field in taken else payload
         return payload
 
     def _constant(self, tag: Tag, pointer: str) -> Field:

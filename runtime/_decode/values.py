@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from .._types.leniency import SenderConstraint
 from .context import RepairContext, TypeReader
@@ -72,14 +72,19 @@ class ExactReader(ReaderBase, Struct, frozen=True):
         return [e for e in entries if isinstance(e, kind)]
 
 
-class ForbiddenReader(ReaderBase):
-    """Rejects every value: the key must be absent."""
+class ForbiddenReader(ReaderBase, Struct, frozen=True):
+    """Rejects every value: the key must be absent. The value `unless` is as good as none."""
+
+    unless: str | None
 
     def read(self, value: Any, context: RepairContext) -> Any:
-        context.fail(FORBIDDEN)
+        return context.fail(FORBIDDEN) if self.refuses(value, context) else UNSET
 
     def viable(self, value: Any) -> bool:
         return True
+
+    def refuses(self, value: Any, context: RepairContext) -> bool:
+        return self.unless is None or value != self.unless
 
 
 class PatternReader(ReaderBase, Struct, frozen=True):

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 GUARD = "untagged_"
-"""Name of the field for a tag that must be absent; always unset."""
+"""Name of the field for a key that must be absent; always unset."""
 
 
 class KeywordOnly(StructMeta):
@@ -27,6 +27,8 @@ class KeywordOnly(StructMeta):
         untagged_by: str | None = None,
         forbids: tuple[str, ...] = (),
         takes_null: bool = False,
+        without: str | None = None,
+        unless: str | None = None,
         **config: Any,
     ) -> Any:
         """Create the class with `kw_only` on.
@@ -34,16 +36,20 @@ class KeywordOnly(StructMeta):
         `untagged_by` is the JSON key of the tag in a union that falls back to this class if the tag is absent. msgspec
         then reads the class only if the key is absent, and the slow path decides about the rest. `forbids` are JSON
         keys that exclude the class where a union has it as a variant. With `takes_null`, the slow path reads null as an
-        object without keys.
+        object without keys. `without` is a key with which no object is of this class, except with the value `unless`,
+        which is not kept.
         """
         if forbids:
             namespace["__forbids__"] = frozenset(forbids)
         if takes_null:
             namespace["__takes_null__"] = True
-        if untagged_by is not None:
+        key = without if without is not None else untagged_by
+        if key is not None:
             namespace["__annotations__"] = {**_annotations(namespace), GUARD: Absent}
-            namespace[GUARD] = field(default=UNSET, name=untagged_by)
-            namespace["__untagged_by__"] = untagged_by
+            namespace[GUARD] = field(default=UNSET, name=key)
+            namespace["__untagged_by__"] = key
+        if without is not None:
+            namespace["__without__"] = (without, unless)
         return super().__new__(cls, name, bases, namespace, kw_only=True, **config)
 
 

@@ -33,6 +33,8 @@ from tests.oracle.round_trip import Judge
 from tests.oracle.schema_walk import Schema, read_overrides, spelt_out
 from tests.support import imported
 
+FLAT = re.compile(r"(\d{4}-\d\d-\d\d_[0-9a-f]{7,40})_(?:(v\d)-)?")
+"""What precedes the name of a file in a flat folder of past schemas: date, commit, and the folder that it was in."""
 VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+[\w.+-]*|(?<![0-9a-f])[0-9a-f]{12,40}(?![0-9a-f])")
 
 
@@ -78,12 +80,21 @@ def collect(source: str) -> list[Past]:
 
 def label_of(path: str) -> str:
     """Tell the module that a schema file became, by its path: v1, where nothing says v2."""
-    parts = re.split(r"[/.]", path)
+    parts = re.split(r"[/.]", _as_it_lay(path))
     return ("v2" if "v2" in parts else "v1") + ("_unstable" if "unstable" in parts else "")
 
 
+def _as_it_lay(path: str) -> str:
+    """Return the path that a file of a flat folder had: `2026-06-09_719d00e6_v2-schema.json` was `v2/schema.json`."""
+    folder, slash, name = path.rpartition("/")
+    found = FLAT.match(name)
+    if found is None:
+        return path
+    return f"{folder}{slash}{found[1]}/{found[2] or ''}/{name[found.end() :]}"
+
+
 def _is_schema(path: str) -> bool:
-    return re.fullmatch(r"schema(\.v\d)?(\.unstable)?\.json", path.rpartition("/")[2]) is not None
+    return re.fullmatch(r"schema(\.v\d)?(\.unstable)?\.json", _as_it_lay(path).rpartition("/")[2]) is not None
 
 
 def _meta_of(path: str) -> str:
@@ -98,7 +109,8 @@ def _files(path: Path) -> Iterator[Past]:
         return
     names = [p.relative_to(path).as_posix() for p in path.rglob("*.json") if _is_schema(p.name)]
     for name in sorted(names, key=_in_order):
-        version = next(iter(VERSION.findall(name)), "")
+        flat = FLAT.match(name.rpartition("/")[2])
+        version = flat[1] if flat is not None else next(iter(VERSION.findall(name)), "")
         yield _past(name, str(path / name), version, (path / name).read_bytes(), _read(path / _meta_of(name)))
 
 
@@ -156,7 +168,8 @@ def judge(past: Past) -> Outcome:
         except GeneratorError as why:
             told = str(why).replace(str(schema), past.shown).replace(str(meta), _meta_of(past.shown))
             # A refusal that names no place in the schema is no answer.
-            return replace(made, state="refused" if why.pointer else "failed", why=told)
+            is_answer = all(p.pointer for p in why.problems)
+            return replace(made, state="refused" if is_answer else "failed", why=told)
         except Exception as why:  # a crash is this file's complaint, and the others shall be tried
             return replace(made, state="failed", why=_told(why))
         made = replace(made, definitions=generated.summaries[0].definitions, names=tuple(names))
@@ -222,7 +235,7 @@ def table(outcomes: list[Outcome]) -> str:
     rows = [("file", "module", "version", "definitions", "result", "lost", "moved")]
     for o in outcomes:
         counts = (str(len(o.lost)), str(len(o.moved)))
-        result = o.state if o.state == "ok" else f"{o.state}: {o.why}"
+        result = o.state if o.state == "ok" else f"{o.state}: {'; '.join(o.why.splitlines())}"
         rows.append((o.shown, o.label, o.version or "-", str(o.definitions or "-"), result, *counts))
     # The result comes last, since it alone may be long.
     order = (0, 1, 2, 3, 5, 6, 4)

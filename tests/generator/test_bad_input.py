@@ -19,8 +19,9 @@ def test_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(GeneratorError) as caught:
         generate_single(Path(f"{name}.json"), "case", None, lambda _: None, tmp_path)
     text = str(caught.value)
-    assert "\n" not in text
-    assert text.startswith(f"{name}.json")
+    lines = text.splitlines()
+    assert len(lines) == len(caught.value.problems)
+    assert all(line.startswith(f"{name}.json") for line in lines)
     golden(CASES / "bad" / f"{name}.txt", f"{text}\n")
 
 

@@ -14,6 +14,9 @@ from tests.support import CASES
 pytestmark = pytest.mark.slow
 
 SHAPES = sorted((CASES / "shapes").glob("*/schema.json"))
+PAST = history.collect(str(CASES / "history"))
+"""The definitions of past schemas that show what today's no longer have."""
+REFUSED = "2025-08-04_a485ce70"
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 TAG = {"type": "object", "properties": {"type": {"type": "string", "const": "text"}}, "required": ["type"]}
 PAYLOAD = {"oneOf": [{**TAG, "allOf": [{"$ref": "#/$defs/Text"}]}]}
@@ -49,6 +52,16 @@ def test_every_shape_makes_the_round_trip(path: Path) -> None:
     assert outcome.definitions == len(json.loads(path.read_text(encoding="utf-8"))["$defs"])
 
 
+@pytest.mark.parametrize("past", PAST, ids=lambda p: p.version)
+def test_what_upstream_once_had(past: history.Past) -> None:
+    outcome = history.judge(past)
+    if past.version == REFUSED:
+        assert outcome.state == "refused"
+        assert outcome.why.count("#/$defs/SessionUpdate/oneOf/") == outcome.why.count("neither a tag nor a title") == 2
+    else:
+        assert (outcome.state, outcome.why) == ("ok", "")
+
+
 def test_files_are_ordered_by_version_and_told_apart_by_content(put: Put, tmp_path: Path) -> None:
     put("p-0.10.0/schema/schema.json", A={"type": "string"})
     put("p-0.9.0/schema/schema.json", A={"type": "integer"})
@@ -67,6 +80,18 @@ def test_files_are_ordered_by_version_and_told_apart_by_content(put: Put, tmp_pa
         ("v2_unstable", "1.0.0"),
     ]
     assert [p.meta is not None for p in found] == [False, False, False, False, True]
+
+
+def test_the_files_of_a_flat_folder(put: Put, tmp_path: Path) -> None:
+    put("2026-06-09_719d00e6_v2-schema.unstable.json", A={"type": "string"})
+    put("2026-06-08_719d00e7_schema.v2.unstable.json", A={"type": "integer"})
+    put("2025-08-01_0a0a0a0a_schema.json", A={"type": "string"})
+    put("2025-08-01_0a0a0a0a_other.json", A={"type": "string"})
+    assert [(p.label, p.version) for p in history.collect(str(tmp_path))] == [
+        ("v1", "2025-08-01_0a0a0a0a"),
+        ("v2_unstable", "2026-06-08_719d00e7"),
+        ("v2_unstable", "2026-06-09_719d00e6"),
+    ]
 
 
 def test_a_refusal_names_file_pointer_and_reason(put: Put, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Exceptions and docstrings are data, and no entry outlives its reason."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,6 +150,29 @@ def _docs(tmp_path: Path, text: str, label: str = "v1") -> None:
     folder = tmp_path / "schema" / "docs"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{label}.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("node", [{"type": "string"}, {"$ref": "#/$defs/Kind"}])
+def test_an_optional_property_without_a_default_is_a_decision(node: dict[str, Any], tmp_path: Path) -> None:
+    part: dict[str, Any] = {"type": "object", "properties": {}}
+    owner = {"type": "object", "properties": {"a": node, "part": {"$ref": "#/$defs/Part"}}}
+    definitions: dict[str, Any] = {"Kind": {"type": "string", "enum": ["x", "y"]}, "Part": part, "Owner": owner}
+    file = tmp_path / "overrides.toml"
+    file.write_text("", encoding="utf-8")
+    source = Source("v1", "schema.json", "", {"$defs": definitions}, None, "", None, pinned=True)
+    with pytest.raises(GeneratorError) as caught:
+        lower(read_schema(source), load_overrides(source, file))
+    assert str(caught.value).startswith(
+        "schema.json#/$defs/Owner/properties/a: an optional property that is not nullable has no default (hint: "
+    )
+    file.write_text('[v1.default]\nKind = "z"\n', encoding="utf-8")
+    if "$ref" in node:
+        with pytest.raises(GeneratorError, match="the override names 'z', which Kind lacks"):
+            lower(read_schema(source), load_overrides(source, file))
+    other = replace(source, pinned=False)
+    made = {d.name: d for d in lower(read_schema(other), load_overrides(other, file)).definitions}["Owner"]
+    assert isinstance(made, Struct)
+    assert [f.presence for f in made.fields] == [Presence.ABSENT, Presence.ABSENT]
 
 
 def test_docstrings(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ class Maker:
                 return same(True, False)
             case "string":
                 special = node.get("pattern") or node.get("contentEncoding") or node.get("format")
-                return same(FORMATS[special]) if special else same(*TEXTS[: 1 if "minLength" in node else 2])
+                return same(FORMATS[special]) if special in FORMATS else same(*TEXTS[: 1 if "minLength" in node else 2])
             case "array":
                 items = self._values(node["items"]) if self.full else []
                 # A list may be shorter than `minItems`, but a sender had better not make it so.
@@ -247,7 +247,8 @@ def is_ambiguous(schema: Schema, key: str, given: Any) -> bool:
 
 
 def _fits(branch: Branch, given: Node) -> bool:
-    tags = all(given.get(p.wire) == p.node["const"] for p in branch.properties if "const" in p.node)
+    fixed = [p for p in branch.properties if "const" in p.node and (p.required or p.wire in given)]
+    tags = all(given.get(p.wire) == p.node["const"] for p in fixed)
     value = None if branch.other_of is None else given.get(branch.other_of)
     free = branch.other_of is None or (isinstance(value, str) and value not in branch.known)
     return tags and free and all(p.wire in given for p in branch.properties if p.required)

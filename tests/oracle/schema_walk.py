@@ -39,6 +39,7 @@ SIDES = {
     "agent": ("agent",),
     "client": ("client",),
     "both": ("agent", "client"),
+    "all": ("agent", "client", "proxy"),
     "protocol": ("agent", "client"),
     "proxy": ("proxy",),
 }
@@ -210,10 +211,39 @@ def spelt_out(node: Any, names: bool = False) -> Any:
             found[word] = spelt_out(part, names=not names and word in ("properties", "$defs"))
         else:
             found[word] = part
-    if not names and is_array(node.get("enum")):
-        found["oneOf"] = [{"type": node.get("type", "string"), "const": value} for value in found.pop("enum")]
+    return found if names else _in_full(found)
+
+
+def _in_full(found: Node) -> Node:
+    """Write out the short forms of one schema, those inside it aside."""
+    if is_array(found.get("enum")):
+        found["oneOf"] = [{"type": found.get("type", "string"), "const": value} for value in found.pop("enum")]
         found.pop("type", None)
+    if isinstance(found.get("const"), str):
+        found.setdefault("type", "string")
+    if found.get("format") == "byte":
+        found["contentEncoding"] = "base64"
+        del found["format"]
+    if found.get("type") == "object" and "$ref" in found:
+        found["allOf"] = [{"$ref": found.pop("$ref")}, *found.get("allOf", ())]
+    for word in ("anyOf", "oneOf"):  # listed values, and any other text
+        if word in found and all(_is_text(part) for part in found[word]):
+            found[word] = [c for part in found[word] for c in part.get("oneOf", [part])]
+        if "properties" not in found and len(found.get(word, ())) == 1 and _is_nameless(found[word][0]):
+            found = {**found.pop(word)[0], **found}
     return found
+
+
+def _is_nameless(node: Node) -> bool:
+    return node.get("type") == "object" and "title" not in node and not _is_tagged([node])
+
+
+def _is_text(node: Node) -> bool:
+    return node.get("type") == "string" or all("const" in c for c in node.get("oneOf", [node]))
+
+
+def _is_tagged(choices: list[Node]) -> bool:
+    return any("const" in p for choice in choices for p in choice.get("properties", {}).values())
 
 
 class Place(NamedTuple):
@@ -374,9 +404,10 @@ class Schema:
         found = [Branch(pointer, tuple(own), other, known, keeps)]
         for index, part in enumerate(node.get("allOf", ())):
             found = [a + b for a, b in product(found, self._flatten(part, f"{pointer}/allOf/{index}"))]
-        word = "oneOf" if "oneOf" in node else "anyOf"
-        more = [b for i, part in enumerate(self.choices(node)) for b in self._flatten(part, f"{pointer}/{word}/{i}")]
-        return [a + b for a, b in product(found, more)] if more else found
+        for word in sorted((w for w in ("oneOf", "anyOf") if w in node), key=lambda w: not _is_tagged(node[w])):
+            more = [b for i, part in enumerate(node[word]) for b in self._flatten(part, f"{pointer}/{word}/{i}")]
+            found = [a + b for a, b in product(found, more)]
+        return found
 
     def _forbidden(self, node: Node) -> tuple[str | None, frozenset[str]]:
         parts = node.get("not", {}).get("anyOf", ())
@@ -507,6 +538,8 @@ class Schema:
             case "object" if "additionalProperties" in node:
                 values = node["additionalProperties"]
                 return f"dict[{'Any' if values is True else self.text(values)}]"
+            case "object":
+                return "object"
             case other:
                 raise ValueError(f"no text for the type {other!r}")
 

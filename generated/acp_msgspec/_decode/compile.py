@@ -100,7 +100,7 @@ def _compile_class(kind: type[Any]) -> TypeReader:
     if kind in (list, dict):
         return ListReader(AnyReader(), skips=False, many=list) if kind is list else MapReader(AnyReader())
     if kind is Absent:
-        return ForbiddenReader()
+        return ForbiddenReader(None)
     raise TypeError(f"{kind!r} is not a type that this package decodes")
 
 
@@ -126,6 +126,9 @@ def _compile_annotated(inner: Any, metadata: tuple[Any, ...]) -> TypeReader:
 
 def _struct_fields(kind: type[Any]) -> list[FieldReader]:
     out: list[FieldReader] = []
+    without: tuple[str, str | None] | None = getattr(kind, "__without__", None)
+    if without is not None:
+        out.append(FieldReader(GUARD, without[0], ForbiddenReader(without[1]), False, None, None))
     for info in (f for f in msgspec.structs.fields(kind) if f.name != GUARD):
         make: Any = None
         if info.default_factory is not msgspec.NODEFAULT:

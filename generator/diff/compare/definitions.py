@@ -55,6 +55,7 @@ def _objects(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -
     if pair.name(old.name) == new.name:
         _base(pair, old, new)
     _reading(pair, old, new)
+    _guard(pair, old, new)
     compare_fields(pair, new.name, pair.old.fields(old.name), pair.new.fields(new.name))
 
 
@@ -93,6 +94,20 @@ def _base(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> N
         _log(pair, "base.dropped", old, new, old=had)
     if has is not None and (had is None or pair.name(had) != has):
         _log(pair, "base.added", old, new, new=has)
+
+
+def _guard(pair: ModulePair, old: Struct | CatchAll, new: Struct | CatchAll) -> None:
+    """Compare the keys that an object must not have."""
+    had, has = (d.guard if isinstance(d, Struct) else None for d in (old, new))
+    if had is not None and (has is None or has.key != had.key):
+        _log(pair, "guard.dropped", old, new, key=quoted(had.key))
+    if has is not None and (had is None or has.key != had.key):
+        _log(pair, "guard.added", old, new, key=quoted(has.key))
+    elif has is not None and had is not None and has.unless != had.unless:
+        if had.unless is not None:
+            _log(pair, "guard.changed", old, new, key=quoted(has.key), old=quoted(had.unless))
+        if has.unless is not None:
+            _log(pair, "guard.allowed", old, new, key=quoted(has.key), new=quoted(has.unless))
 
 
 def _enumerations(pair: ModulePair, old: Enumeration, new: Enumeration) -> None:

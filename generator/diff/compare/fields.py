@@ -8,7 +8,8 @@ from generator.emit.text import quoted, value_text
 from generator.model import Field, Identifier, Leniency, Named, Presence, Type
 from generator.values import Value
 
-ABSENT = {Presence.OPTION: "None", Presence.PATCH: "UNSET"}
+ABSENT = {Presence.OPTION: "None", Presence.PATCH: "UNSET", Presence.ABSENT: "UNSET"}
+NULLABLE = (Presence.OPTION, Presence.PATCH)
 REPLACED = {
     Leniency.NONE: "nothing",
     Leniency.ON_NULL: "null",
@@ -159,7 +160,7 @@ def _presence(pair: ModulePair, owner: str, old: Field, new: Field, *, retyped: 
         # A field of a new type needs a new default, so `type.changed` covers it.
         if not retyped:
             _log(pair, "default.changed", owner, old, new, old=_absent(old, old.default), new=has)
-    elif before is not after:
+    elif before is not after and {before, after} != {Presence.PATCH, Presence.ABSENT}:  # null is part of the type
         rule = "default.written" if after is Presence.DEFAULTED else "default.unwritten"
         _log(pair, rule, owner, old, new)
 
@@ -173,9 +174,9 @@ def _type(pair: ModulePair, owner: str, old: Field, new: Field) -> bool:
     """Compare the types; return whether the field got an unrelated type."""
     # A field that becomes optional accepts null, too, and the reverse: that is one change.
     implied = ""
-    if old.presence is Presence.REQUIRED and new.presence in ABSENT:
+    if old.presence is Presence.REQUIRED and new.presence in NULLABLE:
         implied = "null.allowed"
-    elif new.presence is Presence.REQUIRED and old.presence in ABSENT:
+    elif new.presence is Presence.REQUIRED and old.presence in NULLABLE:
         implied = "null.refused"
     found = _differences(pair, old, new)
     for difference in found:

@@ -49,7 +49,9 @@ class Shapes:
                 # The tag of a payload with a key in `$defs` belongs to the shape of its union.
                 shown = None if has_own_key(definition) or tag is None else (tag.field, tag.value)
                 parent = None if base is None else self.kind(Named(base), within)
-                return ("object", shown, parent, self._fields(definition.fields, within))
+                guard = definition.guard
+                excluded = () if guard is None else (guard.key, guard.unless)
+                return ("object", shown, parent, excluded, self._fields(definition.fields, within))
             case CatchAll(fields=fields, known=known, tag=tag):
                 shown = None if tag is None else (tag.field, tag.value)
                 return (
