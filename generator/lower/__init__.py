@@ -16,7 +16,7 @@ from generator.lower.features import lower_features
 from generator.lower.inline import hoist_inline
 from generator.lower.messages import lower_messages, routing_names
 from generator.lower.needs import lower_needs
-from generator.lower.states import find_upserts
+from generator.lower.states import find_updates
 from generator.lower.tags import fold_tags
 from generator.lower.undecided import find_undecided
 from generator.lower.unions import lower_unions, with_fallback_guards
@@ -52,7 +52,7 @@ def lower_collecting(schema: Schema, overrides: Overrides, problems: Problems) -
     context.is_complete = not schema.problems_at
     claim_names(context)
     hoist_inline(context)
-    context.upserted = find_upserts(context)
+    context.upserted = find_updates(context)
     folded = fold_tags(context)
     lower_values(context)
     objects = lower_objects(context, folded)

@@ -42,7 +42,7 @@ class Context:
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     """The definitions that are not objects or unions, once `lower_values` has run."""
     upserted: frozenset[str] = frozenset()
-    """The pointers of the objects that update something, once `find_upserts` has run."""
+    """The pointers of the objects that update something, once `find_updates` has run."""
     _nodes: dict[str, SchemaObject] = field(default_factory=dict[str, SchemaObject])
     """Definitions that `hoist_inline` has changed or added."""
     _inline: dict[str, str] = field(default_factory=dict[str, str])

@@ -17,7 +17,7 @@ from generator.read import STATE
 UPSERT = "upsert"
 
 
-def find_upserts(context: Context) -> frozenset[str]:
+def find_updates(context: Context) -> frozenset[str]:
     """List the pointers of all objects that update something as a whole."""
     found: dict[str, None] = {}
     for name in context.lowered_names():
