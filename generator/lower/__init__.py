@@ -82,7 +82,7 @@ def lower_collecting(schema: Schema, overrides: Overrides, problems: Problems) -
     )
     overrides.keep_fitting_names(module.exports)
     # Looked for in every schema: it marks the entries that are used.
-    undecided = find_undecided(schema.source, overrides, module)
+    undecided = find_undecided(schema.source, overrides, module, is_complete=context.is_complete)
     if schema.source.pinned:
         with problems.collect():
             overrides.check_used(schema, unsure=_unsure(context, definitions))

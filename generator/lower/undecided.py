@@ -12,9 +12,16 @@ from generator.overrides import FREE, Overrides
 from generator.source import Source
 
 
-def find_undecided(source: Source, overrides: Overrides, module: Module) -> list[GeneratorError]:
-    """List the decisions that the overrides lack."""
-    return [*undecided_states(source, overrides), *(why for why, _ in undecided_needs(source, overrides, module))]
+def find_undecided(
+    source: Source, overrides: Overrides, module: Module, *, is_complete: bool = True
+) -> list[GeneratorError]:
+    """List the decisions that the overrides lack.
+
+    Where a part of the schema could not be lowered, an entry may name a capability in it: that is no lack.
+    """
+    listed = () if is_complete else {key.partition("#")[0] for key in overrides.capabilities}
+    needs = undecided_needs(source, overrides, module)
+    return [*undecided_states(source, overrides), *(why for why, method in needs if method.name not in listed)]
 
 
 def undecided_states(source: Source, overrides: Overrides) -> list[GeneratorError]:

@@ -78,12 +78,12 @@ def test_the_problems_of_one_definition(tmp_path: Path) -> None:
     bad = {
         "A": {
             **_object(
-                one={**TEXT, "x-new": 1, "x-newer": 2},
+                one={**TEXT, "x-deserialize-new": 1, "x-deserialize-newer": 2},
                 two=TEXT,
                 three={"type": "integer", "format": "int7"},
-                four={"type": "array", "items": {**TEXT, "x-new": 1}},
+                four={"type": "array", "items": {**TEXT, "x-deserialize-new": 1}},
             ),
-            "x-newest": True,
+            "x-deserialize-newest": True,
         },
         "B": _object(one=NONE, two={"type": "integer", "default": "x"}, three=NONE),
     }
@@ -98,11 +98,11 @@ def test_the_problems_of_one_definition(tmp_path: Path) -> None:
         "/$defs/B/properties/three",
         "/$defs/B/properties/two/default",
     ]
-    assert ["'x-new'" in lines[2], "'x-newer'" in lines[3]] == [True, True]
+    assert ["'x-deserialize-new'" in lines[2], "'x-deserialize-newer'" in lines[3]] == [True, True]
 
 
 def test_what_has_an_unknown_keyword_is_lowered_without_it(tmp_path: Path) -> None:
-    bad = {"A": {**_object(one={**TEXT, "x-new": 1}, two=NONE), "required": ["one"]}}
+    bad = {"A": {**_object(one={**TEXT, "x-deserialize-new": 1}, two=NONE), "required": ["one"]}}
     assert [line.partition(": ")[0] for line in _refused(bad, tmp_path)] == [
         "/$defs/A/properties/one",
         "/$defs/A/properties/two",
@@ -178,7 +178,7 @@ def test_the_problems_of_all_pinned_schemas(tmp_path: Path) -> None:
     for name in (n for n in lock["files"] if "schema" in n):
         path = tmp_path / "schema" / name
         raw = json.loads(path.read_text(encoding="utf-8"))
-        raw["$defs"]["Strange"] = {**_object(a=TEXT), "x-strange": name}
+        raw["$defs"]["Strange"] = {**_object(a=TEXT), "x-deserialize-strange": name}
         path.write_text(json.dumps(raw), encoding="utf-8")
         lock["files"][name]["sha256"] = digest(path.read_bytes())
         wanted += [f"schema/{name}#/$defs/Strange", f"schema/{name}#/$defs/Strange/properties/a"]

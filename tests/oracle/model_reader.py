@@ -120,11 +120,19 @@ class ModelReader:
         base = found.get("base")
         return [*(self._fields(self.definitions[base]) if base else ()), *found["fields"]]
 
+    def _guards(self, found: Json) -> list[Json]:
+        """List the keys that an object must not have, those of its base included."""
+        base = found.get("base")
+        own = [found["guard"]] if found.get("guard") is not None else []
+        return [*(self._guards(self.definitions[base]) if base else ()), *own]
+
     def _object(self, found: Json, raw: Any) -> Json:
         if raw is None and found.get("takes_null"):
             raw = {}
         if not _is_object(raw):
             raise Invalid
+        for guard in self._guards(found):
+            _require(guard["key"] not in raw or raw[guard["key"]] == guard["unless"] is not None)
         out: Json = {}
         if found["tag"] is not None:
             out[found["tag"]["field"]] = found["tag"]["value"]
