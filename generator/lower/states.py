@@ -21,13 +21,14 @@ def find_updates(context: Context) -> frozenset[str]:
     """List the pointers of all objects that update something as a whole."""
     found: dict[str, None] = {}
     for name in context.lowered_names():
-        node, pointer = context.definition(name), context.pointer(name)
-        if _upserts(node):
-            _include(context, node, pointer, found)
-        keyword, branches = branches_of(node)
-        for index, branch in enumerate(branches):
-            if _upserts(branch):
-                _include(context, branch, child(pointer, keyword, index), found)
+        with context.attempt():
+            node, pointer = context.definition(name), context.pointer(name)
+            if _upserts(node):
+                _include(context, node, pointer, found)
+            keyword, branches = branches_of(node)
+            for index, branch in enumerate(branches):
+                if _upserts(branch):
+                    _include(context, branch, child(pointer, keyword, index), found)
     return frozenset(found)
 
 

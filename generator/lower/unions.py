@@ -65,12 +65,14 @@ def _lower(
             others.append(target)
         else:
             fallbacks.append(target)
+    if not tagged:  # the branch for other tags has none beside it, so it is tried in order like the rest
+        fallbacks, others = [*others, *fallbacks], []
     if any(fallbacks.count(f) > 1 for f in fallbacks):
         raise context.fail(pointer, "one type appears twice among the alternatives")
     union = Union(
         name,
         pointer,
-        variants.tag_field,
+        variants.tag_field if tagged else None,
         tuple(tagged),
         tuple(others),
         tuple(fallbacks),

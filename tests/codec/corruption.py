@@ -8,19 +8,8 @@ from typing import Any, NamedTuple
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from tests.oracle.schema_walk import (
-    LABELS,
-    PREFIX,
-    ROUTING,
-    SKIP,
-    Node,
-    Schema,
-    core,
-    is_array,
-    is_object,
-    limits,
-    places,
-)
+from tests.oracle.schema_walk import LABELS, PREFIX, ROUTING, SKIP, Schema, core, limits, places
+from tests.oracle.spelling import Node, is_array, is_object
 from tests.oracle.strategies import JSON, TEXTS, Guard, Path, Spot, Strategy, book, fits_by_keys, samples
 
 POOL: list[Any] = [

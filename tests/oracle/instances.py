@@ -10,7 +10,8 @@ from enum import Enum, auto
 from itertools import cycle
 from typing import Any, NamedTuple
 
-from tests.oracle.schema_walk import PREFIX, ROUTING, Branch, Call, Node, Property, Schema, core, is_object, limits
+from tests.oracle.schema_walk import PREFIX, ROUTING, Branch, Call, Property, Schema, core, limits
+from tests.oracle.spelling import Node, is_object
 
 UNKNOWN = "_unheard_of"
 FREE: list[Any] = [{"deep": [1, None, {"half": 0.5}]}, [], {}, "", 0, False, "text", 2**70, 0.25]

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from tests.oracle.instances import Maker, Pair, Style, is_ambiguous, lacking
-from tests.oracle.schema_walk import ROUTING, Call, is_array, is_object
+from tests.oracle.schema_walk import ROUTING, Call
+from tests.oracle.spelling import is_array, is_object
 
 
 class Judge:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple
 
-Node: TypeAlias = dict[str, Any]
+from tests.oracle.spelling import Node, is_tagged, spelt_out
+
 Kind = Literal["routing", "free", "enum", "struct", "union", "choice", "text", "plain"]
 Traffic = Literal["request", "notification", "response"]
 
@@ -187,65 +188,6 @@ def is_upsert(entry: Node) -> bool:
     return entry.get("action") == "upsert" and "value" not in entry
 
 
-def is_object(value: Any) -> TypeGuard[Node]:
-    """Say whether a JSON value is an object."""
-    return isinstance(value, dict)
-
-
-def is_array(value: Any) -> TypeGuard[list[Any]]:
-    """Say whether a JSON value is an array."""
-    return isinstance(value, list)
-
-
-def spelt_out(node: Any, names: bool = False) -> Any:
-    """Copy a schema with `{}` for `true` and a choice of constants for `enum`: early files use the short forms."""
-    if is_array(node):
-        return [spelt_out(part) for part in node]
-    if not is_object(node):
-        return node
-    found: Node = {}
-    for word, part in node.items():
-        if names and part is True:
-            found[word] = {}
-        elif names or word not in ("const", "default", "enum"):
-            found[word] = spelt_out(part, names=not names and word in ("properties", "$defs"))
-        else:
-            found[word] = part
-    return found if names else _in_full(found)
-
-
-def _in_full(found: Node) -> Node:
-    """Write out the short forms of one schema, those inside it aside."""
-    if is_array(found.get("enum")):
-        found["oneOf"] = [{"type": found.get("type", "string"), "const": value} for value in found.pop("enum")]
-        found.pop("type", None)
-    if isinstance(found.get("const"), str):
-        found.setdefault("type", "string")
-    if found.get("format") == "byte":
-        found["contentEncoding"] = "base64"
-        del found["format"]
-    if found.get("type") == "object" and "$ref" in found:
-        found["allOf"] = [{"$ref": found.pop("$ref")}, *found.get("allOf", ())]
-    for word in ("anyOf", "oneOf"):  # listed values, and any other text
-        if word in found and all(_is_text(part) for part in found[word]):
-            found[word] = [c for part in found[word] for c in part.get("oneOf", [part])]
-        if "properties" not in found and len(found.get(word, ())) == 1 and _is_nameless(found[word][0]):
-            found = {**found.pop(word)[0], **found}
-    return found
-
-
-def _is_nameless(node: Node) -> bool:
-    return node.get("type") == "object" and "title" not in node and not _is_tagged([node])
-
-
-def _is_text(node: Node) -> bool:
-    return node.get("type") == "string" or all("const" in c for c in node.get("oneOf", [node]))
-
-
-def _is_tagged(choices: list[Node]) -> bool:
-    return any("const" in p for choice in choices for p in choice.get("properties", {}).values())
-
-
 class Place(NamedTuple):
     """A schema inside a definition: where it is, what it says, and the keyword under which it stands."""
 
@@ -404,7 +346,7 @@ class Schema:
         found = [Branch(pointer, tuple(own), other, known, keeps)]
         for index, part in enumerate(node.get("allOf", ())):
             found = [a + b for a, b in product(found, self._flatten(part, f"{pointer}/allOf/{index}"))]
-        for word in sorted((w for w in ("oneOf", "anyOf") if w in node), key=lambda w: not _is_tagged(node[w])):
+        for word in sorted((w for w in ("oneOf", "anyOf") if w in node), key=lambda w: not is_tagged(node[w])):
             more = [b for i, part in enumerate(node[word]) for b in self._flatten(part, f"{pointer}/{word}/{i}")]
             found = [a + b for a, b in product(found, more)]
         return found

@@ -16,19 +16,8 @@ from urllib.parse import quote
 from hypothesis import strategies as st
 
 from tests.oracle.instances import FORMATS, FREE, IDS, UNKNOWN
-from tests.oracle.schema_walk import (
-    ON_ERROR,
-    PREFIX,
-    ROUTING,
-    SKIP,
-    Branch,
-    Node,
-    Property,
-    Schema,
-    core,
-    is_object,
-    limits,
-)
+from tests.oracle.schema_walk import ON_ERROR, PREFIX, ROUTING, SKIP, Branch, Property, Schema, core, limits
+from tests.oracle.spelling import Node, is_object
 
 Step: TypeAlias = str | int
 Path: TypeAlias = tuple[Step, ...]

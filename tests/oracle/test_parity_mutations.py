@@ -8,18 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.oracle.parity import Walk, constants_first, schema
-from tests.oracle.schema_walk import (
-    FLAGS,
-    LABELS,
-    PREFIX,
-    Node,
-    Place,
-    Schema,
-    is_array,
-    is_object,
-    places,
-    read_json,
-)
+from tests.oracle.schema_walk import FLAGS, LABELS, PREFIX, Place, Schema, places, read_json
+from tests.oracle.spelling import Node, is_array, is_object
 
 pytestmark = pytest.mark.slow
 
