@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.schema_walk import PREFIX, Branch, Node, Property, Schema, core, is_array, is_object
+from tests.oracle.schema_walk import PREFIX, Branch, Property, Schema, core
+from tests.oracle.spelling import Node, is_array, is_object
 
 Step = str | int
 Steps = tuple[Step, ...]

@@ -13,7 +13,8 @@ from typing import Any
 
 from tests.oracle.instances import UNKNOWN, Maker, Style
 from tests.oracle.reference import Question
-from tests.oracle.schema_walk import PREFIX, Branch, Node, Property, Schema, core, is_array, is_object, limits
+from tests.oracle.schema_walk import PREFIX, Branch, Property, Schema, core, limits
+from tests.oracle.spelling import Node, is_array, is_object
 
 SEED = "acp"
 ANY: list[Any] = [None, True, 1, 1.5, "wrong", [], {}]
