@@ -74,7 +74,7 @@ def _answer(root: Path, answers: Path, plan: Plan) -> dict[str, str]:
     }
     text = answers.read_text(encoding="utf-8")
     for label in want:
-        renamed = have.get(label, {}).get("renamed", {}) if "renamed" not in want[label] else {}
+        renamed: dict[str, str] = {} if "renamed" in want[label] else have.get(label, {}).get("renamed", {})
         lines = "".join(f'{old} = "{new}"\n' for old, new in renamed.items())
         text += f"\n[{label}.renamed]\n{lines}" if lines else ""
         gone = [re.findall(r'"([^"]+)" in `gone`', d.hint) for d in plan.decisions if d.label == label]
