@@ -139,7 +139,7 @@ class Maker:
                     given[entry.wire], out = pairs[min(row, len(pairs) - 1)]
                     if not self._left_out(entry, out):
                         written[entry.wire] = out
-                elif "default" in entry.node:
+                elif entry.node.get("default") is not None:  # a default of null says no more than that null is taken
                     written[entry.wire] = self.schema.complete(entry.node, entry.node["default"])
             if branch.other_of is not None or branch.open:
                 given["_kept"] = written["_kept"] = FREE[0]
@@ -161,7 +161,7 @@ class Maker:
 
     def _left_out(self, entry: Property, value: Any) -> bool:
         """Say whether a value is not written, because its absence means the same."""
-        if entry.required or "default" in entry.node:
+        if entry.required or entry.node.get("default") is not None:
             return False
         if self.schema.is_patch(entry):
             return False

@@ -277,7 +277,8 @@ class Schema:
                         self._included(place, self._upserts)
         if entry.wire in self.overrides.patch.get(entry.owner, ()):
             return True
-        marked = entry.owner in self._upserts and not entry.required and self.takes_null(entry.node)
+        may_be = not entry.required and "default" not in entry.node and self.takes_null(entry.node)
+        marked = entry.owner in self._upserts and may_be
         return marked and entry.wire not in self.overrides.not_patch.get(entry.owner, ())
 
     def _included(self, node: Node, found: set[str]) -> None:
