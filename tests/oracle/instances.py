@@ -87,6 +87,11 @@ class Maker:
         node = self.schema.defs[key]
         if kind == "enum":
             return self._members(node)
+        verbatim = self.schema.verbatim(key)
+        if verbatim:
+            rest = [choice for i, choice in enumerate(self.schema.choices(node)) if i not in verbatim]
+            made = [self._objects(branch) for branch in verbatim.values()]
+            return [*(pair for pairs in made for pair in pairs), *(self._values({"anyOf": rest}) if rest else ())]
         return self._values(node)
 
     def alone(self, key: str) -> list[Pair]:
@@ -229,11 +234,31 @@ class Maker:
 
 def lacking(schema: Schema, key: str, given: Node) -> Iterator[tuple[str, Node]]:
     """Take from an object of a definition each key without which no branch of it fits any more."""
-    branches = schema.flatten(key)
     for name in given:
         rest = {k: v for k, v in given.items() if k != name}
-        if not any(_fits(branch, rest) for branch in branches):
+        if not any(_fits(branch, rest) for branch in schema.contenders(key, rest)):
             yield f"{PREFIX}{key} without {name!r}", rest
+
+
+def excluded(schema: Schema, key: str, given: Node) -> Iterator[tuple[str, Node]]:
+    """Add to an object of a union each key with which no branch of it fits any more."""
+    for name in sorted({name for branch in schema.flatten(key) for name in branch.forbids}):
+        more = {**given, name: given.get(name, "")}
+        if not any(_fits(branch, more) for branch in schema.contenders(key, more)):
+            yield f"{PREFIX}{key} with {name!r}", more
+
+
+def beyond(schema: Schema, key: str, given: Any) -> Iterator[tuple[str, Any]]:
+    """Take a value of a definition beyond each limit that readers enforce, its own or that of a property."""
+    for place in schema.overrides.enforced:
+        name, _, wire = place.partition(".")
+        if name == key:
+            node = schema.defs[key]["properties"][wire] if wire else schema.defs[key]
+            for word in schema.enforced(node, place):
+                count = node[word]
+                short = (given[wire] if wire else given)[: count - 1]
+                value = "x" * (count + 1) if word == "maxLength" else short
+                yield f"{PREFIX}{key} beyond {word}", {**given, wire: value} if wire else value
 
 
 def is_ambiguous(schema: Schema, key: str, given: Any) -> bool:
@@ -241,7 +266,7 @@ def is_ambiguous(schema: Schema, key: str, given: Any) -> bool:
     if not is_object(given) or schema.kind(key) != "union":
         return False
     try:
-        branches = schema.flatten(key)
+        branches = schema.contenders(key, given)
     except ValueError:  # a union of more than objects
         return False
     return sum(_fits(branch, given) for branch in branches) > 1
@@ -252,4 +277,5 @@ def _fits(branch: Branch, given: Node) -> bool:
     tags = all(given.get(p.wire) == p.node["const"] for p in fixed)
     value = None if branch.other_of is None else given.get(branch.other_of)
     free = branch.other_of is None or (isinstance(value, str) and value not in branch.known)
-    return tags and free and all(p.wire in given for p in branch.properties if p.required)
+    allowed = given.keys().isdisjoint(branch.forbids)
+    return tags and free and allowed and all(p.wire in given for p in branch.properties if p.required)

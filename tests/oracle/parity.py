@@ -25,6 +25,7 @@ from tests.oracle.schema_walk import (
     Property,
     Schema,
     constraint_text,
+    enforced_text,
     misplaced,
     places,
     read_meta,
@@ -49,6 +50,8 @@ SIMPLE: dict[Any, str] = {
     vars(hooks)["UInt64"]: f"int[0..{2**64 - 1}]",  # a class to msgspec, `int` to a type checker
 }
 UNIONS = (Union, UnionType)
+META = ("gt", "lt", "multiple_of", "pattern", "min_length", "max_length", "tz")
+"""What msgspec can demand of a value, the bounds of integers aside."""
 
 
 def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -81,7 +84,10 @@ class Package:
             (k, getattr(m, k)) for m in marks if isinstance(m, leniency.SenderConstraint) for k in m.__struct_fields__
         ]
         constraints = {k: v for k, v in given if v is not None}
-        bounds = [f"[{m.ge}..{m.le}]" for m in marks if isinstance(m, Meta)]
+        demands = [m for m in marks if isinstance(m, Meta)]
+        bounds = [f"[{m.ge}..{m.le}]" for m in demands if (m.ge, m.le) != (None, None)]
+        asked = [(word, getattr(m, word)) for m in demands for word in META]
+        enforced = {word: value for word, value in asked if value is not None}
         odd = [m for m in marks if not isinstance(m, Meta | leniency.SenderConstraint)]
         args = get_args(base)
         origin = get_origin(base)
@@ -95,7 +101,7 @@ class Package:
             told = f"Literal[{', '.join(map(repr, args))}]"
         else:
             told = SIMPLE.get(base) or self._named(base)
-        return "".join([told, *bounds, constraint_text(constraints), *map(repr, odd)])
+        return "".join([told, *bounds, enforced_text(enforced), constraint_text(constraints), *map(repr, odd)])
 
     def _named(self, kind: Any) -> str:
         name = getattr(kind, "__name__", "")
@@ -180,19 +186,29 @@ class Walk:
                     self.catch_all(branch, kind, [])
                 else:
                     self.struct(place, kind, branch, self.source.carried_tag(key))
+                empty = getattr(kind, "__takes_null__", False)
+                self.expect(place, "null stands for {}", self.source.null_is_empty(key), empty)
             case "union":
                 self.union(key, unions.spec_of(kind))
             case "choice":
-                spec = unions.spec_of(kind)
-                members = spec.fallbacks if spec else get_args(kind)
-                wanted = [self.source.text(choice) for choice in self.source.choices(node)]
-                self.expect(place, "options", wanted, [self.package.text(m) for m in members])
+                self.choice(key, kind)
             case "text":
                 self.expect(place, "type", self.source.text(node), self.package.text(getattr(kind, "__supertype__", 0)))
                 self.expect(place, "a type of its own", True, isinstance(kind, NewType) and kind.__name__ == key)
             case "plain" | "free":
-                self.expect(place, "type", self.source.text(node), self.package.text(kind))
+                self.expect(place, "type", self.source.text(node, place=key), self.package.text(kind))
         return self.problems
+
+    def choice(self, key: str, kind: Any) -> None:
+        """Compare the options of a union of more than objects; those written as they were read have own classes."""
+        place, spec = PREFIX + key, unions.spec_of(kind)
+        members = spec.fallbacks if spec else get_args(kind)
+        choices, verbatim = self.source.choices(self.source.defs[key]), self.source.verbatim(key)
+        named = {i: f"{key}{choices[i].get('title') or self.source.target(choices[i])}" for i in verbatim}
+        wanted = [named.get(i) or self.source.text(choice, place=key) for i, choice in enumerate(choices)]
+        self.expect(place, "options", wanted, [self.package.text(m) for m in members])
+        for index, branch in verbatim.items():
+            self.catch_all(branch, members[index] if index < len(members) else None, [])
 
     def struct(self, place: str, cls: Any, branch: Branch, tag: tuple[str, str] | None) -> None:
         """Compare the fields and the tag of one class."""
@@ -204,6 +220,7 @@ class Walk:
         info = _inspected(cls)
         self.expect(place, "tag", tag or (None, None), (info.tag_field, info.tag))
         self.expect(place, "form", (False, False), (info.array_like, info.forbid_unknown_fields))
+        self.expect(place, "keys that exclude it", branch.forbids, unions.forbidden(cls))
         entries = [p for p in constants_first(branch) if not (tag and p.wire == tag[0])]
         if not self.compare_rows(place, [self.source.row(p) for p in entries], self.package.rows(cls)):
             return
@@ -247,6 +264,8 @@ class Walk:
         self.expect(place, "discriminator", tag_field, spec.tag_field or "")
         self.expect(place, "tags", list(tagged), list(spec.tagged))
         self.expect(place, "closed", bool(tagged) and not others, spec.closed)
+        decides = bool(tagged and fallbacks and not others) and key in self.source.overrides.tag_decides
+        self.expect(place, "a known tag decides", decides, spec.by_tag)
         groups: list[tuple[Branch, str | None]] = [(branch, tag) for tag, found in tagged.items() for branch in found]
         groups += [(branch, None) for branch in (*others, *fallbacks)]
         classes = [c for found in spec.tagged.values() for c in found] + [*spec.catch_alls, *spec.fallbacks]
@@ -276,6 +295,7 @@ class Walk:
         own = {p.wire for p in branch.properties}
         reserved = {p.wire for sister in sisters for p in sister.properties} - own
         self.expect(place, "keeps other keys", True, branch.open)
+        self.expect(place, "keys that exclude it", branch.forbids, unions.forbidden(cls))
         self.expect(place, "property of the unknown tag", branch.other_of, shape.other_of)
         self.expect(place, "known tags", sorted(branch.known), sorted(shape.known))
         self.expect(place, "keys of the sister classes", sorted(reserved), sorted(shape.reserved))

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tests.oracle.instances import Maker, Pair, Style, is_ambiguous, lacking
+from tests.oracle.instances import Maker, Pair, Style, beyond, excluded, is_ambiguous, lacking
 from tests.oracle.schema_walk import ROUTING, Call
 from tests.oracle.spelling import is_array, is_object
 
@@ -84,6 +84,37 @@ class Judge:
         for given, _ in maker.pairs(key) if maker.schema.kind(key) in ("struct", "union") else ():
             for what, rest in lacking(maker.schema, key, given):
                 assert self.refused(self.exports[key], rest), f"{what}: {rest}"
+
+    def excluded(self, maker: Maker, key: str) -> int:
+        """Add each key that excludes an object from its union, and count them."""
+        tried = 0
+        for given, _ in maker.pairs(key) if maker.schema.kind(key) == "union" else ():
+            for what, more in excluded(maker.schema, key, given):
+                assert self.refused(self.exports[key], more), f"{what}: {more}"
+                tried += 1
+        return tried
+
+    def beyond(self, maker: Maker, key: str) -> None:
+        """Go beyond each limit that readers enforce."""
+        for given, _ in maker.pairs(key):
+            for what, value in beyond(maker.schema, key, given):
+                assert self.refused(self.exports[key], value), f"{what}: {value}"
+
+    def null(self, maker: Maker, key: str) -> None:
+        """Give null for a payload of a method: to a forgiving reader it may be an object without keys."""
+        kind = self.exports[key]
+        if not maker.schema.null_is_empty(key):
+            assert self.refused(kind, None), "null is taken"
+            return
+        empty = self.package.decode_strict(b"{}", type=kind)
+        assert self.package.decode(b"null", type=kind) == empty
+        assert self.package.convert(None, type=kind) == empty
+        assert self.written(kind, Pair({}, json.loads(self.package.encode(empty)))) == empty
+        try:
+            self.package.decode_strict(b"null", type=kind)
+        except msgspec.ValidationError:
+            return
+        raise AssertionError("a strict reader takes null")
 
     def messages(self, maker: Maker, routing: str) -> None:
         """Try whole messages, by their routing union and by their own envelopes."""

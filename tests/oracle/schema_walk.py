@@ -55,6 +55,8 @@ CONSTRAINTS = {
     "format": "format",
     "contentEncoding": "content_encoding",
 }
+LIMITS = {"minItems": "min_length", "minLength": "min_length", "maxLength": "max_length"}
+"""The limits that readers can enforce, in the words of msgspec."""
 FLAGS = ("x-deserialize-default-on-error", "x-deserialize-default-on-null", "x-deserialize-skip-invalid-items")
 ON_ERROR, ON_NULL, SKIP = FLAGS
 STATE = "x-state"
@@ -76,16 +78,26 @@ KEYWORDS = frozenset((*STRUCTURE, *COMBINED, *PROSE, *CONSTRAINTS, *FLAGS))
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One property of an object; `owner` is the definition in which it is written down."""
+    """One property of an object; `owner` is the definition in which it is written down.
+
+    Where it is `verbatim`, it is written as it was read: an absent one stays absent, and null stays null.
+    """
 
     wire: str
     node: Node
     pointer: str
     required: bool
+    verbatim: bool = False
 
     @property
     def owner(self) -> str:
         return self.pointer.split("/")[2]
+
+    @property
+    def place(self) -> str:
+        """Name it as the overrides do, where it is a definition's own; nothing else has such a name."""
+        own = self.pointer == f"{PREFIX}{self.owner}/properties/{self.wire}"
+        return f"{self.owner}.{self.wire}" if own else ""
 
 
 def _narrowed(outer: Property | None, inner: Property) -> Property:
@@ -100,7 +112,7 @@ class Branch:
     """One shape that an object may have, with all that `allOf`, `anyOf` and `oneOf` bring together.
 
     `other_of` is the property whose values `known` a `not` forbids: the branch stands for what no other one knows.
-    `open` says that undeclared keys are kept.
+    `open` says that undeclared keys are kept. No object with a key in `forbids` is of this shape, in a union.
     """
 
     pointer: str
@@ -108,12 +120,13 @@ class Branch:
     other_of: str | None = None
     known: frozenset[str] = frozenset()
     open: bool = False
+    forbids: frozenset[str] = frozenset()
 
     def __add__(self, more: "Branch") -> "Branch":
         # The union's own pointer says less than the branch's; a referenced payload's says nothing of the union.
         deeper = more.pointer if more.pointer.startswith(self.pointer) else self.pointer
         other = (self.other_of, self.known) if self.other_of else (more.other_of, more.known)
-        return Branch(deeper, self._joined(more), *other, self.open or more.open)
+        return Branch(deeper, self._joined(more), *other, self.open or more.open, self.forbids | more.forbids)
 
     def _joined(self, more: "Branch") -> tuple[Property, ...]:
         """Join the properties; of one that both declare the inner is the narrower, unless it is the outer's tag."""
@@ -147,6 +160,11 @@ class Overrides:
     not_patch: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     default: dict[str, str] = field(default_factory=dict[str, str])
     unknown_member: dict[str, str] = field(default_factory=dict[str, str])
+    enforced: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    forbids: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    tag_decides: list[str] = field(default_factory=list[str])
+    verbatim: list[str] = field(default_factory=list[str])
+    null_as_empty: bool = False
 
 
 def read_overrides(label: str) -> Overrides:
@@ -155,9 +173,13 @@ def read_overrides(label: str) -> Overrides:
     found = Overrides()
     for name in dict.fromkeys((label.removesuffix("_unstable"), label)):
         table = tables.get(name, {})
-        for kind, told in (("patch", found.patch), ("not_patch", found.not_patch)):
-            for key, wires in table.get(kind, {}).items():
-                told.setdefault(key, []).extend(wires)
+        lists = {"patch": found.patch, "not_patch": found.not_patch, "enforced": found.enforced}
+        for kind, told in {**lists, "forbids": found.forbids}.items():
+            for key, entries in table.get(kind, {}).items():
+                told.setdefault(key, []).extend(entries)
+        found.tag_decides.extend(table.get("tag_decides", ()))
+        found.verbatim.extend(table.get("verbatim", ()))
+        found.null_as_empty |= table.get("null_as_empty", False)
         found.default.update(table.get("default", {}))
         found.unknown_member.update(table.get("unknown_member", {}))
     return found
@@ -247,8 +269,16 @@ def limits(node: Node) -> tuple[int, int]:
 
 def constraint_text(constraints: dict[str, Any]) -> str:
     """Tell the limits that no reader enforces."""
-    told = (f"{k}={float(v) if isinstance(v, int | float) else v!r}" for k, v in sorted(constraints.items()))
-    return f"{{{', '.join(told)}}}" if constraints else ""
+    return f"{{{_told(constraints)}}}" if constraints else ""
+
+
+def enforced_text(enforced: dict[str, Any]) -> str:
+    """Tell the limits that readers enforce."""
+    return f"<{_told(enforced)}>" if enforced else ""
+
+
+def _told(named: dict[str, Any]) -> str:
+    return ", ".join(f"{k}={float(v) if isinstance(v, int | float) else v!r}" for k, v in sorted(named.items()))
 
 
 def union_text(options: list[str]) -> str:
@@ -275,6 +305,8 @@ class Schema:
                 for place in (node, *self.choices(node)):
                     if any(is_upsert(e) for entries in place.get(STATE, {}).values() for e in entries):
                         self._included(place, self._upserts)
+        if entry.verbatim:
+            return not entry.required and self.takes_null(entry.node)
         if entry.wire in self.overrides.patch.get(entry.owner, ()):
             return True
         may_be = not entry.required and "default" not in entry.node and self.takes_null(entry.node)
@@ -311,8 +343,8 @@ class Schema:
             return "choice"
         if node.get("type") == "object" and ("properties" in node or "additionalProperties" not in node):
             return "struct"
-        if node.get("type") == "string":
-            return "text"
+        if node.get("type") == "string" and not self.enforced(node, key):
+            return "text"  # a type of its own carries no limits for readers
         return "plain" if "type" in node or self.target(node) else "free"
 
     def choices(self, node: Node) -> list[Node]:
@@ -344,7 +376,7 @@ class Schema:
         ]
         other, known = self._forbidden(node)
         keeps = node.get("additionalProperties") is True or node.get("unevaluatedProperties") is True
-        found = [Branch(pointer, tuple(own), other, known, keeps)]
+        found = [Branch(pointer, tuple(own), other, known, keeps, self._excluding(node, pointer))]
         for index, part in enumerate(node.get("allOf", ())):
             found = [a + b for a, b in product(found, self._flatten(part, f"{pointer}/allOf/{index}"))]
         for word in sorted((w for w in ("oneOf", "anyOf") if w in node), key=lambda w: not is_tagged(node[w])):
@@ -359,6 +391,52 @@ class Schema:
         if len(names) > 1:
             raise ValueError(f"a `not` forbids values of {sorted(names)}")
         return next(iter(names), None), frozenset(value for _, value in pairs)
+
+    def _excluding(self, node: Node, pointer: str) -> frozenset[str]:
+        """Give the keys that exclude an object: `propertyNames` says so, or the overrides of a definition do."""
+        names = node.get("propertyNames", {"not": {"oneOf": []}})
+        if names.keys() != {"not"}:
+            raise ValueError(f"{pointer}: nothing reads {names} of `propertyNames`")
+        keys = {part["const"] for part in names["not"].get("oneOf", [names["not"]])}
+        return frozenset(keys).union(self.overrides.forbids.get(pointer.removeprefix(PREFIX), ()))
+
+    def verbatim(self, key: str) -> dict[int, Branch]:
+        """List the objects of a union that are written as they were read, by the position of their choices.
+
+        Nothing in them is repaired, for what does not fit is another choice's; unknown keys and null are kept.
+        """
+        found: dict[int, Branch] = {}
+        for index, choice in enumerate(self.choices(self.defs[key]) if key in self.overrides.verbatim else ()):
+            target = self.target(choice)
+            if target is not None and self.kind(target) == "struct":
+                (branch,) = self.flatten(target)
+                if any("default" in p.node for p in branch.properties):
+                    raise ValueError(f"{PREFIX}{key}: what has a default is not written as it was read")
+                kept = [
+                    replace(p, node={k: v for k, v in p.node.items() if k not in FLAGS}, verbatim=True)
+                    for p in branch.properties
+                ]
+                found[index] = replace(branch, properties=tuple(kept), open=True)
+        return found
+
+    def enforced(self, node: Node, place: str) -> list[str]:
+        """List the limits of a value that readers enforce; `place` is how the overrides name it."""
+        return [word for word in self.overrides.enforced.get(place, ()) if word in node]
+
+    def null_is_empty(self, key: str) -> bool:
+        """Say whether null stands for `{}`: for the payloads of methods that require nothing."""
+        if not self.overrides.null_as_empty or "x-method" not in self.defs[key] or self.kind(key) != "struct":
+            return False
+        (branch,) = self.flatten(key)
+        return not branch.open and not any(p.required for p in branch.properties)
+
+    def contenders(self, key: str, given: Node) -> list[Branch]:
+        """List the shapes of an object definition that may take a value: a known tag may decide for its own alone."""
+        branches = self.flatten(key)
+        if key not in self.overrides.tag_decides:
+            return branches
+        tags = [(branch, branch.tag) for branch in branches]
+        return [b for b, tag in tags if tag and given.get(tag.wire) == tag.node["const"]] or branches
 
     def carried_tag(self, key: str) -> tuple[str, str] | None:
         """Find the tag that a payload's own class writes: that of the one place in the schema that uses it."""
@@ -449,19 +527,21 @@ class Schema:
                 found.append(Call(key, kind, routing, node["x-method"], frozenset(SIDES[node["x-side"]])))
         return found
 
-    def text(self, node: Node, *more: str) -> str:
-        """Tell the type of a value, `more` being further options."""
+    def text(self, node: Node, *more: str, place: str = "") -> str:
+        """Tell the type of a value, `more` being further options; `place` is how the overrides name it."""
         options, nullable = core(node)
-        return union_text([*map(self._text, options), *["null"] * nullable, *more])
+        return union_text([*(self._text(option, place) for option in options), *["null"] * nullable, *more])
 
-    def _text(self, node: Node) -> str:
+    def _text(self, node: Node, place: str = "") -> str:
         key = self.target(node)
         if key is not None:
             kind = self.kind(key)
-            return "Any" if kind == "free" else self.text(self.defs[key]) if kind == "plain" else key
+            return "Any" if kind == "free" else self.text(self.defs[key], place=key) if kind == "plain" else key
         if "const" in node:
             return f"Literal[{node['const']!r}]"
-        constraints = {told: node[word] for word, told in CONSTRAINTS.items() if word in node}
+        firm = self.enforced(node, place)
+        constraints = {told: node[word] for word, told in CONSTRAINTS.items() if word in node and word not in firm}
+        enforced = enforced_text({LIMITS[word]: node[word] for word in firm})
         match node.get("type"):
             case None:
                 return "Any"
@@ -471,13 +551,12 @@ class Schema:
                 constraints.pop("format", None)
                 return "float" + constraint_text(constraints)
             case "string":
-                return "str" + constraint_text(constraints)
+                return "str" + enforced + constraint_text(constraints)
             case "boolean":
                 return "bool"
             case "array":
-                return (
-                    "skipping " if node.get(SKIP) else ""
-                ) + f"list[{self.text(node['items'])}]{constraint_text(constraints)}"
+                told = f"list[{self.text(node['items'])}]{enforced}{constraint_text(constraints)}"
+                return f"skipping {told}" if node.get(SKIP) else told
             case "object" if "additionalProperties" in node:
                 values = node["additionalProperties"]
                 return f"dict[{'Any' if values is True else self.text(values)}]"
@@ -492,7 +571,7 @@ class Schema:
             return f"{entry.wire}: {self._text(entry.node)}"
         marks = [word for flag, word in ((ON_ERROR, "lenient"), (ON_NULL, "null-lenient")) if entry.node.get(flag)]
         patch = ["UNSET"] * (self.is_patch(entry))
-        told = self.text(entry.node, *patch)
+        told = self.text(entry.node, *patch, place=entry.place)
         return f"{entry.wire}: {' '.join([*marks, told])}{self._absent(entry)}"
 
     def _absent(self, entry: Property) -> str:

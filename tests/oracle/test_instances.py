@@ -41,6 +41,30 @@ def test_an_object_without_a_required_key_is_refused(label: str) -> None:
     check_each(DEFINITIONS[label], lambda key: judge(label).lacking(maker(label, Style.MINIMAL), key))
 
 
+@pytest.mark.parametrize("label", ["v2", "v2_unstable"])
+def test_an_object_with_a_key_that_excludes_it_is_no_variant(label: str) -> None:
+    tried: list[int] = []
+    made = maker(label, Style.MINIMAL)
+    check_each(DEFINITIONS[label], lambda key: tried.append(judge(label).excluded(made, key)))
+    assert sum(tried), "no key excludes anything"
+
+
+@pytest.mark.parametrize("label", ["v2", "v2_unstable"])
+def test_a_value_beyond_an_enforced_limit_is_refused(label: str) -> None:
+    made = maker(label, Style.MINIMAL)
+    limited = {place.partition(".")[0] for place in made.schema.overrides.enforced}
+    assert limited
+    check_each(sorted(limited), lambda key: judge(label).beyond(made, key))
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_null_stands_for_an_empty_payload_where_nothing_is_required(label: str) -> None:
+    made = maker(label, Style.MINIMAL)
+    payloads = [k for k, node in made.schema.defs.items() if "x-method" in node and made.schema.kind(k) == "struct"]
+    assert any(made.schema.null_is_empty(key) for key in payloads)
+    check_each(payloads, lambda key: judge(label).null(made, key))
+
+
 @pytest.mark.parametrize("style", Style)
 @pytest.mark.parametrize("label", LABELS)
 def test_each_envelope_makes_the_round_trip_as_a_whole_message(label: str, style: Style) -> None:

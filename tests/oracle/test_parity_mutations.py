@@ -73,6 +73,11 @@ def _changes(place: Place) -> Iterator[tuple[str, Node]]:
                 yield "format changed", {**node, word: {"int64": "int32", "uri": "date-time"}.get(value, "int64")}
             case "minimum" | "minItems" | "minLength":
                 yield f"{word} raised", {**node, word: value + 1}
+            case "maxLength":
+                yield "maxLength lowered", {**node, word: value - 1}
+            case "propertyNames":
+                yield "propertyNames dropped", without
+                yield "propertyNames changed", {**node, word: {"not": {"const": "x"}}}
             case "maximum":
                 yield "maximum lowered", {**node, word: value - 1}
             case "pattern" | "contentEncoding":
@@ -240,5 +245,18 @@ def test_the_walk_sees_every_change_of_the_overrides(label: str) -> None:
     for key, value in given.default.items():
         overrides = replace(given, default={**given.default, key: value + "x"})
         assert complaints(Schema(label, source.document, overrides), "ToolCall"), key
+    for place, words in given.enforced.items():
+        for changed in (_less(words, i) for i in range(len(words))):
+            overrides = replace(given, enforced={**given.enforced, place: changed})
+            assert complaints(Schema(label, source.document, overrides), place.split(".")[0]), f"{place}: {changed}"
+    for key in source.defs:
+        if source.kind(key) == "struct":
+            overrides = replace(given, forbids={**given.forbids, key: ["x"]})
+            assert complaints(Schema(label, source.document, overrides), key), f"{key}: forbids"
+    for word in ("tag_decides", "verbatim"):
+        for key in getattr(given, word):
+            overrides = replace(given, **{word: _less(getattr(given, word), getattr(given, word).index(key))})
+            assert complaints(Schema(label, source.document, overrides), key), f"{key}: {word}"
+    assert Walk(Schema(label, source.document, replace(given, null_as_empty=False))).whole()
     for key in given.unknown_member:
         assert complaints(Schema(label, source.document, replace(given, unknown_member={})), key), key
