@@ -253,10 +253,12 @@ def test_the_walk_sees_every_change_of_the_overrides(label: str) -> None:
         if source.kind(key) == "struct":
             overrides = replace(given, forbids={**given.forbids, key: ["x"]})
             assert complaints(Schema(label, source.document, overrides), key), f"{key}: forbids"
-    for word in ("tag_decides", "verbatim"):
-        for key in getattr(given, word):
-            overrides = replace(given, **{word: _less(getattr(given, word), getattr(given, word).index(key))})
-            assert complaints(Schema(label, source.document, overrides), key), f"{key}: {word}"
+    for index, key in enumerate(given.tag_decides):
+        overrides = replace(given, tag_decides=_less(given.tag_decides, index))
+        assert complaints(Schema(label, source.document, overrides), key), f"{key}: tag_decides"
+    for index, key in enumerate(given.verbatim):
+        overrides = replace(given, verbatim=_less(given.verbatim, index))
+        assert complaints(Schema(label, source.document, overrides), key), f"{key}: verbatim"
     assert Walk(Schema(label, source.document, replace(given, null_as_empty=False))).whole()
     for key in given.unknown_member:
         assert complaints(Schema(label, source.document, replace(given, unknown_member={})), key), key
