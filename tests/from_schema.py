@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_walk import REPO, Schema
+from tests.oracle.schema_files import REPO
+from tests.oracle.schema_walk import Schema
 
 T = TypeVar("T")
 

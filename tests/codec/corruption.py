@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from tests.oracle.schema_walk import LABELS, PREFIX, ROUTING, SKIP, Schema, core, limits, places
+from tests.oracle.schema_files import LABELS
+from tests.oracle.schema_parts import PREFIX, ROUTING, SKIP, core, limits, places
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_array, is_object
 from tests.oracle.strategies import JSON, TEXTS, Guard, Path, Spot, Strategy, book, fits_by_keys, samples
 

@@ -13,7 +13,9 @@ from acp_msgspec import v1
 
 from generator.jsonutil import is_array, is_object
 from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_walk import LABELS, ROUTING, Schema
+from tests.oracle.schema_files import LABELS
+from tests.oracle.schema_parts import ROUTING
+from tests.oracle.schema_walk import Schema
 
 CONTEXT = importlib.import_module("acp_msgspec._decode.context")
 READER_OF: Callable[[Any], Any] = importlib.import_module("acp_msgspec._decode.compile").reader_of

@@ -15,7 +15,9 @@ import pytest
 from acp_msgspec import aio, v1
 
 from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_walk import LABELS, ROUTING, Schema
+from tests.oracle.schema_files import LABELS
+from tests.oracle.schema_parts import ROUTING
+from tests.oracle.schema_walk import Schema
 from tests.support import check_each
 
 WAYS: list[Callable[[Any], Any]] = [

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tests.codec.corruption import BYTES, PLACES, SCRAPS, Case, at, cases, forgiven, json_path, shaken, spoiled
 from tests.examples import IS_LONG, SLOW, examples
-from tests.oracle.schema_walk import LABELS
+from tests.oracle.schema_files import LABELS
 from tests.oracle.strategies import JSON, Guard, Spot
 
 ADVICE = re.compile(r"ValidationError: Expected (at least|a number|text matching|Base64|the format)")

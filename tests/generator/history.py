@@ -30,7 +30,8 @@ from generator.source import load_single
 from generator.write import compare_or_write
 from tests.oracle.instances import Maker, Style
 from tests.oracle.round_trip import Judge
-from tests.oracle.schema_walk import Schema, read_overrides
+from tests.oracle.schema_files import read_overrides
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import spelt_out
 from tests.support import imported
 

@@ -19,7 +19,7 @@ import msgspec
 from tests.oracle.recorded import FOLDER, LENGTH, files_of, folder_of, read, schema_of
 from tests.oracle.reference import Verdict
 from tests.oracle.rules import Candidate, Fact, Judge, Ours, Rule, differences
-from tests.oracle.schema_walk import LABELS, REPO
+from tests.oracle.schema_files import LABELS, REPO
 from tests.oracle.spelling import is_array
 
 LISTS = ("patch", "not_patch", "enforced", "forbids")

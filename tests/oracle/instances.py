@@ -10,7 +10,8 @@ from enum import Enum, auto
 from itertools import cycle
 from typing import Any, NamedTuple
 
-from tests.oracle.schema_walk import PREFIX, ROUTING, Branch, Call, Property, Schema, core, limits
+from tests.oracle.schema_parts import PREFIX, ROUTING, Branch, Call, Property, core, limits
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_object
 
 UNKNOWN = "_unheard_of"

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.schema_walk import PREFIX, Branch, Property, Schema, core
+from tests.oracle.schema_parts import PREFIX, Branch, Property, core
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_array, is_object
 
 Step = str | int

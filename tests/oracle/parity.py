@@ -16,21 +16,21 @@ from acp_msgspec._types.structs import GUARD
 from acp_msgspec._types.variants import declared
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, inspect
 
-from tests.oracle.schema_walk import (
+from tests.oracle.schema_files import read_meta
+from tests.oracle.schema_parts import (
     PREFIX,
     PROTOCOL_LEVEL,
     ROUTING,
     Branch,
     Call,
     Property,
-    Schema,
     constraint_text,
     enforced_text,
     misplaced,
     places,
-    read_meta,
     union_text,
 )
+from tests.oracle.schema_walk import Schema
 
 LENIENCY = {
     leniency.Leniency.ON_ERROR: "lenient",

@@ -13,7 +13,8 @@ from typing import Any
 
 from tests.oracle.instances import UNKNOWN, Maker, Style
 from tests.oracle.reference import Question
-from tests.oracle.schema_walk import PREFIX, Branch, Property, Schema, core, limits
+from tests.oracle.schema_parts import PREFIX, Branch, Property, core, limits
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_array, is_object
 
 SEED = "acp"

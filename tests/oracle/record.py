@@ -17,7 +17,8 @@ from tests.oracle.locate import Locator
 from tests.oracle.probes import Prober
 from tests.oracle.recorded import folder_of, raw_schema, read, read_questions, schema_of, write
 from tests.oracle.reference import FEATURES, HERE, PIN, OracleError, Reference, pinned_crate
-from tests.oracle.schema_walk import PREFIX, REPO, places
+from tests.oracle.schema_files import REPO
+from tests.oracle.schema_parts import PREFIX, places
 from tests.oracle.spelling import Node, is_array, is_object
 
 INDEX = "index.json"

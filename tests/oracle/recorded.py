@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracle.reference import Question, Verdict
-from tests.oracle.schema_walk import REPO, Overrides, Schema
+from tests.oracle.schema_files import REPO, Overrides
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, spelt_out
 
 FOLDER = REPO / "tests" / "oracle" / "vectors"

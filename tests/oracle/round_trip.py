@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tests.oracle.instances import Maker, Pair, Style, beyond, excluded, is_ambiguous, lacking
-from tests.oracle.schema_walk import ROUTING, Call
+from tests.oracle.schema_parts import ROUTING, Call
 from tests.oracle.spelling import is_array, is_object
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from tests.oracle.locate import MISSING, Locator, Place, Steps, steps_of, tags_fit, value_at
 from tests.oracle.reference import Verdict
-from tests.oracle.schema_walk import Schema, core
+from tests.oracle.schema_parts import core
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import is_array, is_object
 
 ABSENT_FIELD = re.compile(r"missing required field `([^`]*)`")

@@ -16,7 +16,8 @@ from urllib.parse import quote
 from hypothesis import strategies as st
 
 from tests.oracle.instances import FORMATS, FREE, IDS, UNKNOWN
-from tests.oracle.schema_walk import ON_ERROR, PREFIX, ROUTING, SKIP, Branch, Property, Schema, core, limits
+from tests.oracle.schema_parts import ON_ERROR, PREFIX, ROUTING, SKIP, Branch, Property, core, limits
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_object
 
 Step: TypeAlias = str | int

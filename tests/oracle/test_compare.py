@@ -29,7 +29,8 @@ from tests.oracle.locate import MISSING, Locator, steps_of
 from tests.oracle.recorded import files_of, folder_of
 from tests.oracle.reference import Verdict
 from tests.oracle.rules import Candidate, Fact, Judge, Ours, Rule, differences
-from tests.oracle.schema_walk import LABELS, Schema
+from tests.oracle.schema_files import LABELS
+from tests.oracle.schema_walk import Schema
 from tests.oracle.told import as_json, as_text, toml_lines
 from tests.support import CASES, imported
 

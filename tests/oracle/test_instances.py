@@ -8,7 +8,9 @@ import pytest
 
 from tests.oracle.instances import Maker, Style
 from tests.oracle.round_trip import Judge
-from tests.oracle.schema_walk import LABELS, PREFIX, ROUTING, Schema
+from tests.oracle.schema_files import LABELS
+from tests.oracle.schema_parts import PREFIX, ROUTING
+from tests.oracle.schema_walk import Schema
 from tests.support import check_each
 
 DEFINITIONS = {label: [key for key in Schema(label).defs if key not in ROUTING] for label in LABELS}

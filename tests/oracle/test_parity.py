@@ -7,9 +7,7 @@ file proves that the comparison can fail: it changes the schema at every place a
 import pytest
 
 from tests.oracle.parity import Walk, schema
-from tests.oracle.schema_walk import (
-    LABELS,
-)
+from tests.oracle.schema_files import LABELS
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.oracle.parity import Walk, constants_first, schema
-from tests.oracle.schema_walk import FLAGS, LABELS, PREFIX, Place, Schema, places, read_json
+from tests.oracle.schema_files import LABELS, read_json
+from tests.oracle.schema_parts import FLAGS, PREFIX, Place, places
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_array, is_object
 
 pytestmark = pytest.mark.slow

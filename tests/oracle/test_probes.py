@@ -10,7 +10,8 @@ import pytest
 from tests.oracle.locate import LIMITS, Locator
 from tests.oracle.probes import ANY, Prober, mutated
 from tests.oracle.recorded import schema_of
-from tests.oracle.schema_walk import LABELS, REPO, Schema
+from tests.oracle.schema_files import LABELS, REPO
+from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_object
 
 

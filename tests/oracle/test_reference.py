@@ -17,7 +17,7 @@ import pytest
 from tests.oracle import record
 from tests.oracle.recorded import files_of, folder_of, raw_schema, read, write
 from tests.oracle.reference import CRATE, FEATURES, HERE, OracleError, Question, Reference, Verdict, pinned_crate
-from tests.oracle.schema_walk import LABELS, REPO
+from tests.oracle.schema_files import LABELS, REPO
 from tests.oracle.spelling import is_object
 
 LOCK: dict[str, Any] = json.loads((REPO / "schema" / "lock.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from acp_msgspec import v2
 
 from tests.oracle.compare import compare_modules
 from tests.oracle.recorded import files_of, folder_of
-from tests.oracle.schema_walk import REPO
+from tests.oracle.schema_files import REPO
 from tests.oracle.told import as_text
 from tests.oracle.verdicts import LABELS, differences_of_paths, verdicts
 

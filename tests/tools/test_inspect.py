@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_walk import LABELS, ROUTING, Schema
+from tests.oracle.schema_files import LABELS
+from tests.oracle.schema_parts import ROUTING
+from tests.oracle.schema_walk import Schema
 from tests.support import ROOT, golden
 from tests.tools.inspect_lines import CANCEL, LIST, NONE
 from tests.tools.inspect_support import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracle.schema_walk import LABELS
+from tests.oracle.schema_files import LABELS
 from tests.support import ROOT
 
 pytestmark = pytest.mark.slow
