@@ -12,7 +12,7 @@ from generator.lower.categories import Category, has_shared_part
 from generator.lower.context import Context
 from generator.lower.fields import lower_fields
 from generator.lower.kinds import kind_of
-from generator.lower.nodes import branches_of, is_object_branch, reference_of, step_in, text_of
+from generator.lower.nodes import branches_of, forbidden_keys, is_object_branch, reference_of, step_in, text_of
 from generator.model import CatchAll, Definition, Field, Leniency, Named, Plain, Presence, Struct, Tag, Type, Union
 from generator.names import field_of, variant_name
 
@@ -149,10 +149,16 @@ class _Variants:
 
     def make(self, alternative: Alternative) -> tuple[Named, Definition | None]:
         """Return the class of one alternative, and its definition unless the payload serves as it is."""
-        payload = self._payload(alternative)
+        payload, context = self._payload(alternative), self.context
         if payload is not None and (not alternative.tags or payload in self.folded):
-            return Named(payload), None
-        context = self.context
+            beyond = set(alternative.forbids) - set(forbidden_keys(context.definition(payload)))
+            if not beyond - set(context.overrides.forbidden(payload, ())):
+                return Named(payload), None
+            if alternative.tags:
+                raise context.fail(
+                    alternative.pointer, "a tagged branch that excludes keys which its only payload does not exclude"
+                )
+            payload = None  # the branch excludes more than its payload, so it needs a class of its own
         tag, pointer = self.outer_tag(alternative), alternative.pointer
         name = context.names.claim(variant_name(self.union, *alternative.steps), pointer)
         if payload is not None:
