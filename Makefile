@@ -54,13 +54,13 @@ check: $(STAMP) ## Lint, type check and compare, side by side: about a minute.
 unit: $(STAMP) ## Run the quick tests of every area, without browser, network and many processes: under a minute.
 	@HYPOTHESIS_PROFILE=unit $(PYTEST) -m "not slow and not endurance and not browser and not network"
 
-test: $(STAMP) ## Run the checks and all tests: about eleven minutes on two cores.
+test: $(STAMP) ## Run the checks and all tests: about thirteen minutes on two cores.
 	@echo "1/3 ruff, pyright, mypy, and generated/ against the generator: about a minute"
 	@$(MAKE) --no-print-directory check
 	@echo "2/3 the tools of the documentation and the SDKs of others: installed once, in about two minutes"
 	@$(PY) docs/build.py --tools-only
 	@$(PY) -m tests.interop.install --soft
-	@echo "3/3 all tests, on all cores: about ten minutes on two"
+	@echo "3/3 all tests, on all cores: about eleven minutes on two"
 	@HYPOTHESIS_PROFILE=test $(PYTEST) -m "not endurance"
 
 endurance: $(STAMP) ## Run floods, measure memory and growth, and try the properties at full length: about five minutes.

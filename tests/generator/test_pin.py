@@ -171,6 +171,7 @@ def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Pat
     (upstream / "v1").rename(checkout / "schema")
     lock, _ = pin(str(checkout), COMMIT, None, tmp_path / "project")
     assert next((e.path, e.upstream_path) for e in lock.files) == ("v1/meta.json", "schema/meta.json")
+    shutil.copy(ROOT / "schema" / "overrides.toml", tmp_path / "project" / "schema")
     made = generate_pinned(lambda _: None, tmp_path / "project")
     assert [s.label for s in made.summaries] == ["v1", "v1_unstable"]
 

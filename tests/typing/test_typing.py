@@ -77,6 +77,7 @@ HEAD = (
 def right() -> Iterator[str]:
     """Write a match of every union, with a case for each class, and a call of every method: all as the schemas are."""
     yield "from typing import Any, assert_never, assert_type\nimport acp_msgspec as acp\n"
+    yield "print(Any, assert_never, assert_type, acp)\n"
     for label in LABELS:
         module: Any = importlib.import_module(f"acp_msgspec.{label}")
         ends: Any = importlib.import_module(f"acp_msgspec.{label}.aio")
