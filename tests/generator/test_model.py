@@ -162,6 +162,7 @@ def test_the_document_is_complete_and_valid() -> None:
     assert seen == {f"{name}.{entry.name}" for name, cls in CLASSES.items() for entry in dataclasses.fields(cls)}
 
 
+@pytest.mark.slow
 def test_a_damaged_document_is_refused() -> None:
     module = _document()["modules"][0]
     document: dict[str, Any] = {"format": FORMAT, "modules": [{**module, "definitions": module["definitions"][:3]}]}

@@ -307,6 +307,7 @@ def _target(name: str) -> str:
     return "".join(chr(b) if b in kept else f"%{b:02X}" for b in name.encode("utf-8"))
 
 
+@pytest.mark.slow
 def test_a_report_of_very_many_pages_keeps_the_limit() -> None:
     long = "x" * 1900
     changes = [

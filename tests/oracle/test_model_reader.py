@@ -64,6 +64,7 @@ def _rows(heading: str) -> dict[str, str]:
     return {key: rest for names, rest in rows for key in re.findall(r"`([^`]+)`", names)}
 
 
+@pytest.mark.slow
 def test_the_readme_describes_every_file_and_key() -> None:
     files = {path.name for commit in commits() for path in (FOLDER / commit).iterdir()}
     assert files <= _rows("Files").keys()

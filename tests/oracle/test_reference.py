@@ -61,6 +61,7 @@ def test_the_pinned_crate_is_that_of_the_verdicts() -> None:
     assert pinned_crate() == index["crate"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(path.parent for path in folder_of("").glob("*/index.json")), ids=str)
 def test_the_index_tells_of_the_verdicts(folder: Path) -> None:
     index = json.loads((folder / record.INDEX).read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from tests.oracle.told import as_text
 from tests.oracle.verdicts import LABELS, differences_of_paths, verdicts
 
 
+@pytest.mark.slow
 def test_vectors() -> None:
     vectors, overrides = folder_of(acp.UPSTREAM_COMMIT), REPO / "schema" / "overrides.toml"
     modules = {label: importlib.import_module(f"acp_msgspec.{label}") for label in LABELS}
@@ -23,6 +24,7 @@ def test_vectors() -> None:
     assert not outcome.skipped, "types that are not in the package: record all anew with `make vectors`"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", LABELS)
 def test_the_walk_finds_the_same_with_and_without_the_help_of_msgspec(label: str) -> None:
     # Of plain values, which may be anything, the walk reads every field itself; of JSON text only what does not fit.
