@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, Problems
 from generator.jsonutil import is_array, is_object
 from generator.model import Module
 from generator.overrides import Overrides
@@ -43,18 +43,17 @@ def lower_what_can_be_read(source: Source, overrides_of: Callable[[Source], Over
     Raises `GeneratorError` for a problem that has no place in the schema, or that stays whatever is left out.
     """
     pruned = _Pruned(replace(source, raw=deepcopy(source.raw), pinned=False))
-    problems: dict[str, GeneratorError] = {}
+    problems = Problems()
     for _ in range(ROUNDS):
         overrides = overrides_of(pruned.source)
         try:
             module = lower_schema(pruned.source, overrides)
         except GeneratorError as why:
-            for problem in why.problems:
-                problems.setdefault(str(problem), problem)
+            problems.add(why)
             pruned.leave_out(why)
         else:
-            return Tolerated(pruned.source, module, overrides, tuple(problems.values()), pruned.is_whole)
-    raise next(iter(problems.values()))
+            return Tolerated(pruned.source, module, overrides, tuple(problems), pruned.is_whole)
+    raise next(iter(problems))
 
 
 @dataclass(slots=True)
