@@ -18,10 +18,15 @@ from generator.jsonutil import is_array, is_object
 from generator.manifest import update
 from generator.overrides import FILE
 from generator.pipeline import generate_single
+from tests.oracle.schema_files import LABELS
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "cases"
 REFRESH = "ACP_REFRESH"
+EACH_LABEL = [
+    label if label.endswith("_unstable") else pytest.param(label, marks=pytest.mark.endurance) for label in LABELS
+]
+"""Labels for a test that takes seconds for each; the unstable schemas have nearly all that the stable ones have."""
 T = TypeVar("T")
 
 

@@ -305,13 +305,16 @@ def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
     async def turn() -> None:
         pids = tmp_path / "pids"
         line = f"sleep 3598 & echo $! >> {pids}; wait"
-        for wait in (0, 0.0005, 0.001, 0.002, 0.003, 0.005):
+
+        async def cancelled_after(seconds: float) -> None:
             starting = asyncio.create_task(aio.spawn(["/bin/sh", "-c", line]))
-            await asyncio.sleep(wait)
+            await asyncio.sleep(seconds)
             starting.cancel()
             await asyncio.wait([starting])
             if not starting.cancelled():
                 await starting.result().close()
+
+        await asyncio.gather(*map(cancelled_after, (0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)))
         await asyncio.sleep(0.2)  # for what should not be there
         for pid in pids.read_text(encoding="utf-8").split() if pids.exists() else ():
             assert await gone(int(pid))

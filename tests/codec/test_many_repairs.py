@@ -13,9 +13,9 @@ from acp_msgspec import v1
 
 from generator.jsonutil import is_array, is_object
 from tests.oracle.instances import Maker, Style
-from tests.oracle.schema_files import LABELS
 from tests.oracle.schema_parts import ROUTING
 from tests.oracle.schema_walk import Schema
+from tests.support import EACH_LABEL
 
 CONTEXT = importlib.import_module("acp_msgspec._decode.context")
 READER_OF: Callable[[Any], Any] = importlib.import_module("acp_msgspec._decode.compile").reader_of
@@ -133,7 +133,7 @@ def _corrupted(value: Any) -> Iterator[Any]:
                 yield [*items[:index], inner, *items[index + 1 :]]
 
 
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 @pytest.mark.slow
 def test_being_quick_changes_no_verdict(label: str) -> None:
     """A value that is refused without a look is one that the slow path refuses; what is read quietly is the same."""

@@ -19,6 +19,7 @@ from generator.diff.compare.modules import compare_modules
 from generator.diff.compare.rules import EFFECTS, RULES, Effect
 from generator.errors import GeneratorError
 from generator.model import Module
+from generator.pin import pin
 from generator.pipeline import load_module
 from generator.source import load_pinned
 from tests.page_support import Page, shown_in_browser
@@ -141,10 +142,23 @@ def test_hostile_texts(tmp_path: Path) -> None:
     assert json.loads(diff(old, new, "json").text)["changes"][0]["kind"] in RULES
 
 
+def _small(folder: Path) -> Path:
+    """Write what a checkout of upstream has: here, one enum in each file."""
+    values = [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]
+    for name in ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json"):
+        path = folder / "schema" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"$defs": {"StopReason": {"oneOf": values}}}), encoding="utf-8")
+        meta = {"version": int(name[1]), "agentMethods": {}, "clientMethods": {}, "protocolMethods": {}}
+        (path.parent / path.name.replace("schema", "meta")).write_text(json.dumps(meta), encoding="utf-8")
+    return folder
+
+
 @pytest.mark.slow
 def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = tmp_path / "project" / "schema"
-    shutil.copytree(ROOT / "schema", schema, ignore=shutil.ignore_patterns("docs"))
+    whole, schema = tmp_path / "whole", tmp_path / "project" / "schema"
+    pin(str(_small(tmp_path / "source")), "0" * 40, None, whole)
+    shutil.copytree(whole / "schema", schema)
     early = tmp_path / "early"
     early.mkdir()
     shutil.copy(schema / "v1" / "schema.json", early / "schema.json")
@@ -158,7 +172,7 @@ def test_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raw["$defs"]["StopReason"]["oneOf"].pop()
     (schema / "v1" / "schema.json").write_text(json.dumps(raw), encoding="utf-8")
     # The work tree has lost a value; the lock, which vouches for its files, does not vouch for this one.
-    for old in ("first", str(ROOT / "schema" / "lock.json"), str(ROOT)):
+    for old in ("first", str(whole / "schema" / "lock.json"), str(whole)):
         report = diff(old, str(schema if old == "first" else schema.parent), "text", schema.parent)
         assert [c.rule.kind for c in report.comparison.changes] == ["value.removed"], old
         assert report.comparison.labels == ("v1", "v1_unstable", "v2", "v2_unstable")

@@ -7,7 +7,7 @@ field as one more (`audience: lenient … = null`); `test_parity` tells the emit
 import json
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from tests.oracle.schema_files import Overrides, read_json, read_overrides
@@ -53,10 +53,8 @@ class Schema:
         """Say whether a property has three states: the overrides say so, or `x-state` does of its object."""
         if self._upserts is None:
             self._upserts = set()
-            for node in list(self.defs.values()):
-                for place in (node, *self.choices(node)):
-                    if any(is_upsert(e) for entries in place.get(STATE, {}).values() for e in entries):
-                        self._included(place, self._upserts)
+            for place in chain.from_iterable(self.updates.values()):
+                self._included(place, self._upserts)
         if entry.verbatim:
             return not entry.required and self.takes_null(entry.node)
         if entry.wire in self.overrides.patch.get(entry.owner, ()):
@@ -64,6 +62,15 @@ class Schema:
         may_be = not entry.required and "default" not in entry.node and self.takes_null(entry.node)
         marked = entry.owner in self._upserts and may_be
         return marked and entry.wire not in self.overrides.not_patch.get(entry.owner, ())
+
+    @cached_property
+    def updates(self) -> dict[str, list[Node]]:
+        """List the objects of each definition that `x-state` calls updates of something that exists."""
+        return {key: self._updates(node) for key, node in self.defs.items()}
+
+    def _updates(self, node: Node) -> list[Node]:
+        places = (node, *self.choices(node))
+        return [p for p in places if any(is_upsert(e) for entries in p.get(STATE, {}).values() for e in entries)]
 
     def _included(self, node: Node, found: set[str]) -> None:
         """Add each definition that an object consists of, its branches included."""
@@ -218,6 +225,8 @@ class Schema:
         defs = {k: v for k, v in {**self.defs, key: node}.items() if v is not None}
         changed = Schema(self.label, {**self.document, "$defs": defs}, self.overrides)
         changed.__dict__["users"] = self.users
+        updates = {**self.updates, key: [] if node is None else self._updates(node)}
+        changed.__dict__["updates"] = updates
         return changed
 
     def payload(self, branch: Branch) -> str | None:

@@ -11,7 +11,7 @@ from tests.oracle.round_trip import Judge
 from tests.oracle.schema_files import LABELS
 from tests.oracle.schema_parts import PREFIX, ROUTING
 from tests.oracle.schema_walk import Schema
-from tests.support import check_each
+from tests.support import EACH_LABEL, check_each
 
 DEFINITIONS = {label: [key for key in Schema(label).defs if key not in ROUTING] for label in LABELS}
 
@@ -33,12 +33,12 @@ def test_a_decoder_is_built_for_every_export(label: str) -> None:
 
 
 @pytest.mark.parametrize("style", Style)
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_what_the_schema_allows_makes_the_round_trip(label: str, style: Style) -> None:
     check_each(DEFINITIONS[label], lambda key: judge(label).definition(maker(label, style), key))
 
 
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_an_object_without_a_required_key_is_refused(label: str) -> None:
     check_each(DEFINITIONS[label], lambda key: judge(label).lacking(maker(label, Style.MINIMAL), key))
 
@@ -68,7 +68,7 @@ def test_null_stands_for_an_empty_payload_where_nothing_is_required(label: str) 
 
 
 @pytest.mark.parametrize("style", Style)
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_each_envelope_makes_the_round_trip_as_a_whole_message(label: str, style: Style) -> None:
     check_each(Schema(label).routings, lambda routing: judge(label).messages(maker(label, style), routing))
 

@@ -16,7 +16,7 @@ from generator.model_json import model_document
 from generator.source import load_pinned
 from tests.oracle.model_reader import Invalid, ModelReader
 from tests.oracle.verdicts import FOLDER, LABELS, commits, verdicts
-from tests.support import ROOT, same
+from tests.support import EACH_LABEL, ROOT, same
 
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 MESSAGES = sorted((ROOT / "tests" / "messages").glob("*.jsonl"))
@@ -43,7 +43,7 @@ def _of_the_model(reader: ModelReader, name: str, text: str) -> tuple[bool, Any]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_a_reader_made_of_the_model_reads_as_the_package_does(label: str) -> None:
     reader, package = ModelReader(_modules()[label]), importlib.import_module(f"acp_msgspec.{label}")
     recorded = verdicts(acp.UPSTREAM_COMMIT, label)

@@ -10,9 +10,10 @@ import pytest
 from tests.oracle.locate import LIMITS, Locator
 from tests.oracle.probes import ANY, Prober, mutated
 from tests.oracle.recorded import schema_of
-from tests.oracle.schema_files import LABELS, REPO
+from tests.oracle.schema_files import REPO
 from tests.oracle.schema_walk import Schema
 from tests.oracle.spelling import Node, is_object
+from tests.support import EACH_LABEL
 
 
 @cache
@@ -28,7 +29,7 @@ def small(node: Node) -> Schema:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_each_definition_is_asked_about_as_a_whole(label: str) -> None:
     schema = schema_of(label, REPO / "schema")
     assert questions(label).keys() == {key for key in schema.defs if not schema.is_routing(key)}
@@ -37,7 +38,7 @@ def test_each_definition_is_asked_about_as_a_whole(label: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_each_property_is_asked_about_absent_null_and_wrong(label: str) -> None:
     schema = schema_of(label, REPO / "schema")
     for key, values in questions(label).items():
@@ -50,7 +51,7 @@ def test_each_property_is_asked_about_absent_null_and_wrong(label: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_each_limit_is_exceeded(label: str) -> None:
     schema = schema_of(label, REPO / "schema")
     locator = Locator(schema)

@@ -63,6 +63,7 @@ def test_ruff_and_black_leave_a_copy_alone(project: Path, capsys: pytest.Capture
     Command(capsys).done("src/myproject/_acp", "--check")
 
 
+@pytest.mark.endurance
 def test_type_checkers_find_nothing(project: Path) -> None:
     """Be strict: what their defaults report, this reports as well."""
     python = str(project / "env" / "bin" / "python")

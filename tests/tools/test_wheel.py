@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, made_once
 
 pytestmark = pytest.mark.slow
 
@@ -29,21 +29,26 @@ match update:
 """
 
 
-@pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
+def _build(folder: Path) -> None:
     command: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    return folder
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_once(tmp_path_factory, "dist", _build)
 
 
 @pytest.fixture(scope="module")
 def clean(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an environment with the wheel and what it asks for."""
-    folder = tmp_path_factory.mktemp("clean")
-    venv.create(folder, with_pip=True)
     (wheel,) = dist.glob("*.whl")
+    return made_once(tmp_path_factory, "clean", lambda folder: _install(wheel, folder))
+
+
+def _install(wheel: Path, folder: Path) -> None:
+    venv.create(folder, with_pip=True)
     command: list[str | Path] = [
         folder / "bin" / "python",
         "-m",
@@ -55,7 +60,6 @@ def clean(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    return folder
 
 
 def _names(archive: Path) -> set[str]:

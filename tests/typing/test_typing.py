@@ -4,14 +4,14 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.oracle.schema_files import LABELS
-from tests.support import ROOT
+from tests.support import ROOT, check_each
 
 pytestmark = pytest.mark.slow
 UNIONS: Any = importlib.import_module("acp_msgspec._types.unions")
@@ -108,16 +108,16 @@ def _match(label: str, union: str, classes: list[str], *, closed: bool) -> Itera
     yield "        case _:\n            assert_never(it)\n"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("wrong")
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "wrong"
+    made.mkdir()
     for number, (text, _) in enumerate(WRONG.values()):
         (made / f"wrong_{number}.py").write_text(HEAD + text, encoding="utf-8")
     (made / "right.py").write_text("".join(right()), encoding="utf-8")
     return made
 
 
-@pytest.fixture(scope="module")
 def pyright_lines(folder: Path) -> dict[str, set[int]]:
     run = subprocess.run(
         [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, folder],
@@ -134,7 +134,6 @@ def pyright_lines(folder: Path) -> dict[str, set[int]]:
     return found
 
 
-@pytest.fixture(scope="module")
 def mypy_lines(folder: Path) -> dict[str, set[int]]:
     run = subprocess.run(
         [
@@ -160,14 +159,15 @@ def mypy_lines(folder: Path) -> dict[str, set[int]]:
     return found
 
 
-@pytest.mark.parametrize("checker", ["pyright_lines", "mypy_lines"])
-@pytest.mark.parametrize("number", range(len(WRONG)), ids=list(WRONG))
-def test_refused(number: int, checker: str, request: pytest.FixtureRequest) -> None:
-    lines: dict[str, set[int]] = request.getfixturevalue(checker)
-    assert lines.get(f"wrong_{number}.py") == {list(WRONG.values())[number][1]}
+@pytest.mark.parametrize("checker", [pyright_lines, mypy_lines])
+def test_what_is_wrong_is_refused_and_what_is_right_is_not(
+    checker: Callable[[Path], dict[str, set[int]]], folder: Path
+) -> None:
+    """Take all files in one run of each checker; a match can be complete, and calls have types."""
+    lines = checker(folder)
 
+    def check(number: int) -> None:
+        assert lines.get(f"wrong_{number}.py") == {list(WRONG.values())[number][1]}, list(WRONG)[number]
 
-@pytest.mark.parametrize("checker", ["pyright_lines", "mypy_lines"])
-def test_a_match_can_be_complete_and_calls_have_types(checker: str, request: pytest.FixtureRequest) -> None:
-    lines: dict[str, set[int]] = request.getfixturevalue(checker)
+    check_each(range(len(WRONG)), check)
     assert "right.py" not in lines
