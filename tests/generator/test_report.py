@@ -30,7 +30,7 @@ from tests.generator.command import generator
 from tests.support import CASES, ROOT
 
 PINNED = ROOT / "schema"
-LARGE = (str(CASES / "pins" / "788fdeda3adf"), str(CASES / "pins" / "c0945895a632"))
+LARGE = (str(CASES / "pins/c0945895a632/v1/schema.json"), str(CASES / "pins/c0945895a632/v2/schema.json"))
 """Two states of upstream whose report needs several pages."""
 GITHUB = 65_536
 HOSTILE = st.text(alphabet=st.sampled_from("a_`|\\<&*[\n\x1b\u202e雪🙂"), max_size=80)

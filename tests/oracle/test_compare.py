@@ -35,12 +35,6 @@ from tests.oracle.told import as_json, as_text, toml_lines
 from tests.support import CASES, imported
 
 PINS = CASES / "pins"
-FIRST = "788fdeda3adf"
-EACH_PIN = [
-    path.name if path.name == FIRST else pytest.param(path.name, marks=pytest.mark.endurance)
-    for path in sorted(PINS.iterdir())
-    if files_of(folder_of(path.name))
-]
 FOUND = (*LISTS, "unknown_member")
 """The tables whose entries watching can find; without a default the generator stops, and asks for it."""
 FLAGS = (*UNIONS, "null_as_empty")
@@ -121,8 +115,8 @@ def own_facts(commit: str, tables: tuple[str, ...]) -> dict[str, set[Fact]]:
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("commit", EACH_PIN)
+@pytest.mark.endurance
+@pytest.mark.parametrize("commit", sorted(path.name for path in PINS.iterdir() if files_of(folder_of(path.name))))
 def test_facts_that_are_taken_away_are_proposed_again(commit: str, tmp_path: Path) -> None:
     tables = (*FOUND, *FLAGS)
     overrides = stripped(commit, tables, tmp_path / "overrides.toml")

@@ -53,6 +53,7 @@ def test_pin(commit: str, tmp_path: Path) -> None:
             assert not differ, "\n".join(differ[:10])
 
 
+@pytest.mark.endurance
 def test_verdicts_are_of_stored_commits() -> None:
     assert set(commits()) <= set(PINS)
     for commit in commits():
