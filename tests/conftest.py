@@ -1,10 +1,12 @@
 """What holds for all tests.
 
+There is one worker more than cores: some tests wait, for a program, a browser or a deadline.
 An example of Hypothesis has no deadline, as other programs may hold it up; a test that names no number tries 100.
 What mypy learns about the standard library it keeps beside the cache of `make check`, so that no test begins anew.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,12 @@ os.environ.setdefault("MYPY_CACHE_DIR", str(Path(__file__).parent.parent / ".myp
 
 settings.register_profile("acp", examples(100))
 settings.load_profile("acp")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than cores."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return cores + 1
 
 
 @pytest.fixture(scope="session")
