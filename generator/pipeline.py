@@ -121,6 +121,13 @@ def lower_schema(source: Source, overrides: Overrides) -> Module:
         return lower(read_schema(source), overrides)
 
 
+def lower_partly(source: Source, overrides: Overrides, problems: Problems) -> Module | None:
+    """Read and lower as much as possible of one schema, and add its problems to `problems`; None if that is nothing."""
+    with problems.collect(), _recursion_as_error(source):
+        return lower_collecting(read_collecting(source, problems), overrides, problems).module
+    return None
+
+
 @contextmanager
 def _recursion_as_error(source: Source) -> Generator[None]:
     """Report definitions that are nested too deeply for Python's recursion limit."""
