@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from generator.diff.compare.shapes import META
 from generator.lower.needs import INITIALIZE
-from generator.model import Definition, Field, Method, Module, Named, Presence, Struct, unwrap
+from generator.model import Definition, Field, ListOf, Method, Module, Named, Presence, Struct, Union, unwrap
 
 DEEPEST = 6
 """How many keys a path has at most."""
@@ -105,9 +105,30 @@ def unneeded(new: Module, old: Module, proposed: Collection[str]) -> list[tuple[
 
 
 def places_like(path: str, module: Module) -> list[str]:
-    """List the parts of params that are named like a capability, as the overrides write them."""
+    """List what params may have that is named like a capability, as the overrides write it: fields, or tags of values.
+
+    Of a tag, the words of the capability are a part, in the singular: `subagents` is like `subagent_update`.
+    """
     last = path.rpartition(".")[2]
-    return [f"{name}#{f.wire}" for name, fields in _params(module).items() for f in fields if f.wire == last]
+    fields = [(f"{name}#{f.wire}", f) for name, found in _params(module).items() for f in found]
+    same = [place for place, f in fields if f.wire == last]
+    wanted = _stems(last)
+    return same or [f"{place}={tag}" for place, f in fields for tag in _tags(f, module) if wanted <= _stems(tag)]
+
+
+def _stems(name: str) -> set[str]:
+    return {word.removesuffix("s") for word in _words(name)}
+
+
+def _tags(entry: Field, module: Module) -> list[str]:
+    """List the tags that a field's value may have, or those of its items."""
+    known = {d.name: d for d in module.definitions}
+    kind = unwrap(entry.kind, known.get, null=True)
+    kind = unwrap(kind.item, known.get, null=True) if isinstance(kind, ListOf) else kind
+    target = known.get(kind.name) if isinstance(kind, Named) else None
+    if not isinstance(target, Union) or target.tag_field is None:
+        return []
+    return list(dict.fromkeys(tag.partition("/")[0] for tag, _ in target.variants))
 
 
 def _params(module: Module) -> dict[str, tuple[Field, ...]]:

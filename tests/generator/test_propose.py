@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from generator.bump.propose import settled
+from generator.bump.propose import places_like, settled
 from generator.model import Module
 from generator.overrides import Overrides, overrides_of
 from generator.source import load_single
@@ -46,3 +46,16 @@ def test_what_is_not_new_is_not_settled() -> None:
     # A new capability for a method that has done without it until now may be something else.
     had = replace(module, definitions=())
     assert not [key for key in settled(module, had, module.methods) if "#" not in key]
+
+
+@pytest.mark.parametrize(
+    ("pin", "label", "path", "places"),
+    [
+        ("0fc18323a9fd", "v1", "clientCapabilities.session.notices", ["session/update#update=notice"]),
+        ("0fc18323a9fd", "v1_unstable", "clientCapabilities.subagents", ["session/update#update=subagent_update"]),
+        ("0fc18323a9fd", "v2", "capabilities.session.prompt.audio", ["session/prompt#prompt=audio"]),
+        ("0fc18323a9fd", "v1_unstable", "agentCapabilities.sessionCapabilities.telepathy", []),
+    ],
+)
+def test_what_is_named_like_a_capability_is_proposed(pin: str, label: str, path: str, places: list[str]) -> None:
+    assert places_like(path, _read(pin, label)[0]) == places
