@@ -17,6 +17,7 @@ from generator.model import (
     Field,
     Identifier,
     Leniency,
+    Member,
     Module,
     Named,
     Presence,
@@ -69,7 +70,7 @@ def explain(source: Source, name: str) -> Explanation:
     return Explanation(
         title=f"{source.label}.{name}",
         details=tuple(_details(definition, module, source)),
-        fields=tuple(_field(name, f, overrides) for f in getattr(definition, "fields", ())),
+        fields=tuple(_field(name, f, overrides, module) for f in getattr(definition, "fields", ())),
         code=write_definition(definition, load_docs(source)),
     )
 
@@ -92,13 +93,23 @@ def _details(definition: Definition, module: Module, source: Source) -> list[tup
     if method:
         out.append(("method", f"{method}, handled by: {side}"))
     out += _exceptions(definition)
-    found = [f"{a.keyword} = {json.dumps(to_json(a.value))}" for a in module.annotations_at(definition.pointer)]
-    if found:
-        out.append(("annotations", ", ".join(found)))
+    found = [_annotations(definition.pointer, module)]
+    found += [f"{m.name}: {text}" for m in _members(definition) if (text := _annotations(m.pointer, module))]
+    if any(found):
+        out.append(("annotations", "; ".join(filter(None, found))))
     users = sorted({d.name for d in module.definitions if definition.name in _mentions(d) and d is not definition})
     users += [e.name for e in module.envelopes if e.params == definition.name]
     out.append(("used by", ", ".join(users) if users else "nothing else in this schema"))
     return out
+
+
+def _annotations(pointer: str, module: Module) -> str:
+    """List the annotations of one part of the schema."""
+    return ", ".join(f"{a.keyword} = {json.dumps(to_json(a.value))}" for a in module.annotations_at(pointer))
+
+
+def _members(definition: Definition) -> tuple[Member, ...]:
+    return definition.members if isinstance(definition, Enumeration) else ()
 
 
 def _exceptions(definition: Definition) -> list[tuple[str, str]]:
@@ -161,7 +172,7 @@ def _mentions(definition: Definition) -> set[str]:
     return {p.name for kind in kinds for p in parts(kind) if isinstance(p, Named)}
 
 
-def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, str, str]:
+def _field(owner: str, entry: Field, overrides: Overrides, module: Module) -> tuple[str, str, str, str]:
     notes = [PRESENCES[entry.presence]]
     if entry.default is not None:
         notes[0] += f" ({value_text(entry.default)})"
@@ -178,6 +189,9 @@ def _field(owner: str, entry: Field, overrides: Overrides) -> tuple[str, str, st
         notes.append(f"override patch.{declared} in {overrides.file}" if listed else "as the schema says: an update")
     if entry.presence is Presence.EMPTY and isinstance(entry.default, MemberOf):
         notes.append(f"override default.{entry.default.enumeration} in {overrides.file}")
+    annotations = _annotations(entry.pointer, module)
+    if annotations:
+        notes.append(f"annotated {annotations}")
     return entry.name, entry.wire, text, "; ".join(notes)
 
 

@@ -80,15 +80,26 @@ def generate_pinned(step: Step, root: Path = ROOT, out: Path = ROOT / "generated
 
 
 def generate_single(
-    path: Path, label: str, meta: Path | None, step: Step, out: Path, overrides: Path = ROOT / OVERRIDES
+    path: Path,
+    label: str,
+    meta: Path | None,
+    step: Step,
+    out: Path,
+    *,
+    root: Path = ROOT,
+    overrides: Path | None = None,
 ) -> Generated:
-    """Generate a package with one schema file; `out` may hold modules of earlier runs, which stay."""
+    """Generate a package with one schema file; `out` may hold modules of earlier runs, which stay.
+
+    The docstrings are those of the project in `root`, and so are the overrides unless another file has them.
+    """
     _check_label(label)
     source = load_single(path, label, meta)
     package = emit_package(None, [label])
     there = frozenset(p for p in package if (out / p).exists())
     problems = Problems()
-    made = _generate_module(source, load_overrides(source, overrides), load_docs(source), step, problems)
+    entries = load_overrides(source, overrides or root / OVERRIDES)
+    made = _generate_module(source, entries, load_docs(source, root), step, problems)
     if made is None or problems:
         raise problems.error()
     files = {**runtime_files(), **{p: t for p, t in package.items() if p not in there}, **made.files}
@@ -119,6 +130,13 @@ def lower_schema(source: Source, overrides: Overrides) -> Module:
     """Read and lower one schema."""
     with _recursion_as_error(source):
         return lower(read_schema(source), overrides)
+
+
+def lower_partly(source: Source, overrides: Overrides, problems: Problems) -> Module | None:
+    """Read and lower as much as possible of one schema, and add its problems to `problems`; None if that is nothing."""
+    with problems.collect(), _recursion_as_error(source):
+        return lower_collecting(read_collecting(source, problems), overrides, problems).module
+    return None
 
 
 @contextmanager

@@ -217,6 +217,22 @@ def implied_type(raw: dict[str, Any]) -> str | None:
     return {str: "string", int: "integer"}.get(kinds.pop()) if len(kinds) == 1 else None
 
 
+def unknown_keywords(schema: dict[str, Any], shape: Shape, extra: frozenset[str]) -> list[str]:
+    """List the keywords that a schema may not have, and that do more than describe; `extra` has those of its place."""
+    allowed = KEYWORDS[shape] | ANYWHERE | extra
+    return [key for key in schema if key not in allowed and (key in _PLACED or not is_annotation(key))]
+
+
+def _homes(key: str) -> str:
+    """Say where a keyword belongs; empty if it is not known at all."""
+    places = {"the root": OF_ROOT, "a definition": OF_DEFINITION, "a branch of a union": OF_BRANCH}
+    found = [place for place, known in {**places, "a property": OF_PROPERTY}.items() if key in known]
+    shapes = [repr(shape.value) for shape, known in KEYWORDS.items() if key in known]
+    if shapes:
+        found.append(f"a schema of the {'shape' if len(shapes) == 1 else 'shapes'} {', '.join(shapes)}")
+    return " or ".join(found)
+
+
 _TYPED_SHAPES = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
 
 
@@ -324,16 +340,18 @@ class _Reader:
                     "see Shape in read.py; a list may combine one type with null",
                 )
             return list(schema)
+        what = "property" if extra >= OF_PROPERTY else "definition" if extra >= OF_DEFINITION else "schema"
+        where = f"in a {what} of the shape {shape.value!r}"
+        for key in unknown_keywords(schema, shape, extra):
+            homes = _homes(key)
+            if homes:
+                problem, hint = f"the keyword {key!r} does not belong {where}", f"it belongs in {homes}"
+            else:
+                problem = f"unknown keyword {key!r} {where}"
+                hint = "add it to KEYWORDS in generator/read.py, and to the code that lowers it"
+            self.note(pointer, problem, hint)
+            self._unknown.append((schema, key))
         allowed = KEYWORDS[shape] | ANYWHERE | extra
-        for key in schema:
-            if key not in allowed and (key in _PLACED or not is_annotation(key)):
-                what = "property" if extra >= OF_PROPERTY else "definition" if extra >= OF_DEFINITION else "schema"
-                self.note(
-                    pointer,
-                    f"unknown keyword {key!r} in a {what} of the shape {shape.value!r}",
-                    "add it to KEYWORDS in generator/read.py, and to the code that lowers it",
-                )
-                self._unknown.append((schema, key))
         return [key for key in schema if key in allowed]
 
     def check_values(self, schema: dict[str, Any], shape: Shape, pointer: str) -> None:

@@ -16,12 +16,13 @@ import pytest
 
 from generator.jsonutil import is_array, is_object
 from generator.manifest import update
-from generator.overrides import FILE
 from generator.pipeline import generate_single
 from tests.oracle.schema_files import LABELS
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "cases"
+PROJECT = CASES / "project"
+"""The overrides and docstrings of the cases, laid out as in this project."""
 REFRESH = "ACP_REFRESH"
 EACH_LABEL = [
     label if label.endswith("_unstable") else pytest.param(label, marks=pytest.mark.endurance) for label in LABELS
@@ -31,10 +32,14 @@ T = TypeVar("T")
 
 
 def generate_case(schema: Path, label: str, out: Path) -> dict[str, str]:
-    """Generate one schema into `out`, with the overrides beside it if there are any; give the texts of its module."""
+    """Generate one schema into `out`, and give the texts of its module.
+
+    A case has the overrides beside it, or those of all cases, and the docstrings of the cases: what a bump edits in
+    `schema/` cannot change what becomes of it.
+    """
     own = schema.parent / "overrides.toml"
-    overrides = own if own.exists() else ROOT / FILE
-    made = generate_single(schema, label, None, lambda _: None, out, overrides)
+    overrides = own if own.exists() else None
+    made = generate_single(schema, label, None, lambda _: None, out, root=PROJECT, overrides=overrides)
     update(out, made.output, check=False)
     prefix = f"acp_msgspec/{label}/"
     return {p.removeprefix(prefix): t for p, t in made.files.items() if p.startswith(prefix)}

@@ -9,7 +9,7 @@ from generator.bump.emission import Emission
 from generator.bump.entries import Family
 from generator.bump.labels import Label, module_of
 from generator.bump.plan import Decision, Group
-from generator.bump.propose import places_like, proposal, unneeded
+from generator.bump.propose import capabilities_of, places_like, proposal, unneeded
 from generator.diff.compare.index import declaring_key
 from generator.diff.compare.shapes import META
 from generator.errors import GeneratorError
@@ -30,11 +30,11 @@ def decisions_of(
             found += _reading(label, module, emitted.get(label.name))
             found += _marker(label, raw)
             if module is not None:
-                found += _senders(label, module.module)
                 found += _states(label, module)
                 found += _needs(label, module)
             if label.name in emitted and module is not None:
                 found += _names(label, emitted[label.name], module)
+    found += _senders([x for family in families for x in family.labels], final)
     return _without_repeats(found, families)
 
 
@@ -57,19 +57,33 @@ def _marker(label: Label, raw: Mapping[str, Any]) -> Iterator[Decision]:
         yield Decision(Group.READING, label.name, label.new.source.file, what, hint)
 
 
-def _senders(label: Label, module: Module) -> Iterator[Decision]:
-    """Report senders that the old schema did not have: no endpoint is written for one that is not agent or client."""
-    old = module_of(label.old)
-    known = {r.sender for r in old.routings} if old is not None else set[str]()
-    for sender in sorted({r.sender for r in module.routings} - known) if old is not None else ():
-        routings = [r for r in module.routings if r.sender == sender]
-        methods = sorted({e.method for r in routings for e in module.envelopes if e.name in r.envelopes})
+def _senders(labels: Iterable[Label], final: Mapping[str, Tolerated]) -> Iterator[Decision]:
+    """Report senders that the old schemas did not have: no endpoint is written for one that is not agent or client.
+
+    What becomes of a sender is decided once for all schemas that have it.
+    """
+    new: dict[str, list[tuple[Label, str]]] = {}
+    methods: dict[str, set[str]] = {}
+    for label in labels:
+        old, found = module_of(label.old), final.get(label.name)
+        if old is None or found is None:
+            continue
+        module, known = found.module, {r.sender for r in old.routings}
+        for sender in sorted({r.sender for r in module.routings} - known):
+            routings = [r for r in module.routings if r.sender == sender]
+            new.setdefault(sender, []).append((label, f"{found.source.file}#{routings[0].pointer}"))
+            methods.setdefault(sender, set()).update(
+                e.method for r in routings for e in module.envelopes if e.name in r.envelopes
+            )
+    for sender, places in new.items():
+        names = ", ".join(label.name for label, _ in places)
         yield Decision(
             Group.SENDERS,
-            label.name,
-            f"{label.new.source.file if label.new else ''}#{routings[0].pointer}",
-            f"{label.name} has a new sender, {sender}: {', '.join(methods) or 'responses only'}",
+            places[0][0].name,
+            places[0][1],
+            f"{sender} is a new sender, in {names}: {', '.join(sorted(methods[sender])) or 'responses only'}",
             "its messages are read and written; say in the changelog that `aio` has no endpoint for it, or add one",
+            tuple(place for _, place in places[1:]),
         )
 
 
@@ -123,16 +137,23 @@ def _needs(label: Label, found: Tolerated) -> Iterator[Decision]:
         entry = f'perhaps "{method.name}" = "{path}"; ' if path else ""
         yield replace(_decision(Group.CAPABILITIES, label.name, why), hint=entry + why.hint)
     old = module_of(label.old)
-    for side, path in unneeded(found.module, old, proposed) if old is not None else ():
+    if old is None:
+        return
+    for side, path in unneeded(found.module, old, proposed):
         like = places_like(path, found.module)
         entry = f"perhaps {', '.join(like)}; " if like else ""
         yield Decision(
             Group.CAPABILITIES,
             label.name,
             found.source.file,
-            f"the {side} can advertise {path}, which is new, and nothing is known to need it",
+            f"the {side} can advertise {path}, {_lack(path, old)}",
             f"{entry}say what needs it in [{label.name}.capabilities] of {FILE}, if anything does",
         )
+
+
+def _lack(path: str, old: Module) -> str:
+    is_old = any(path == known for _, known in capabilities_of(old))
+    return "and nothing is known to need it any more" if is_old else "which is new, and nothing is known to need it"
 
 
 def _names(label: Label, emission: Emission, found: Tolerated) -> Iterator[Decision]:
@@ -144,14 +165,13 @@ def _names(label: Label, emission: Emission, found: Tolerated) -> Iterator[Decis
 
 
 def _without_repeats(found: list[Decision], families: Iterable[Family]) -> list[Decision]:
-    """Drop what the stable schema of a family asks already: one entry there decides for both."""
+    """Join what both schemas of a family ask alike: one entry in the table of the stable one decides both."""
     stable_of = {x.name: family.stable.name for family in families for x in family.labels}
     groups = (Group.STATES, Group.CAPABILITIES)
-    asked: set[tuple[str, str]] = set()
-    out: list[Decision] = []
-    for decision in found:
-        key = (stable_of[decision.label], decision.what.replace(decision.label, ""))
-        if decision.group not in groups or key not in asked:
-            out.append(decision)
-        asked.add(key)
-    return sorted(out, key=lambda d: list(Group).index(d.group))
+    out: dict[tuple[str, str], Decision] = {}
+    for number, decision in enumerate(found):
+        what = decision.what.replace(decision.label, "") if decision.group in groups else str(number)
+        key = (stable_of[decision.label], what)
+        first = out.get(key)
+        out[key] = decision if first is None else replace(first, also=(*first.also, decision.place))
+    return sorted(out.values(), key=lambda d: list(Group).index(d.group))

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from generator.bump.labels import Label, used_by
+from generator.bump.labels import Label, module_of, used_by
 from generator.bump.plan import Edit, Place
+from generator.bump.propose import settled
 from generator.bump.tables import ITEM, RENAMED, Entries, Entry, after, entries, is_list, key_of, table, target_of
+from generator.lower.needs import without_capability
 from generator.overrides import FILE, GONE, MARKER
 
 STALE = "it matches nothing now"
@@ -56,7 +58,7 @@ def plan_entries(family: Family, raw: Mapping[str, Any]) -> list[Edit]:
         if targets != [here]:
             edits.append(_edit(candidate, targets))
         taken |= {entry: value for name, entry, value in targets if name == family.stable.name}
-    return [*edits, *_aliases(family, raw, taken), *_markers(family, raw), *_done(family, raw)]
+    return [*edits, *_aliases(family, raw, taken), *_needs(family), *_markers(family, raw), *_done(family, raw)]
 
 
 def _matching(label: Label, candidates: list[_Candidate]) -> frozenset[str]:
@@ -133,6 +135,23 @@ def _aliases(family: Family, raw: Mapping[str, Any], taken: Entries) -> list[Edi
                 if other is not None and old not in other.classes and new in other.exports:
                     value = {"name": new, "unstable": False}
             edits.append(Edit(None, (_place(label.name, (RENAMED, old)),), value, "upstream renamed it"))
+    return edits
+
+
+def _needs(family: Family) -> list[Edit]:
+    """Add the capabilities that names settle; what the stable schema has, the unstable one takes."""
+    edits: list[Edit] = []
+    done: dict[str, str] = {}
+    for label in family.labels:
+        old = module_of(label.old)
+        if old is None or label.new is None:
+            continue
+        overrides, module = label.new.overrides, label.new.module
+        for key, path in settled(module, old, without_capability(module, overrides)).items():
+            if key not in overrides.capabilities and done.get(key) != path:
+                done[key] = path
+                place = _place(label.name, ("capabilities", key))
+                edits.append(Edit(None, (place,), path, "both are new, and named alike"))
     return edits
 
 

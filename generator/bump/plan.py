@@ -22,13 +22,17 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person must decide: `place` is a file, with a JSON pointer if there is one; `hint` says where it goes."""
+    """What a person must decide: `place` is a file, with a JSON pointer if there is one; `hint` says where it goes.
+
+    `also` are the other places for which the same edit decides.
+    """
 
     group: Group
     label: str
     place: str
     what: str
     hint: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

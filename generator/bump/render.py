@@ -119,11 +119,11 @@ def _same(found: list[Decision]) -> list[list[Decision]]:
 
 
 def _decision(same: list[Decision]) -> Iterator[str]:
-    first = same[0]
+    first, places = same[0], [place for d in same for place in (d.place, *d.also)]
     yield f"    {first.what}"
-    yield from (f"      at {d.place}" for d in same[:WHERE])
-    if len(same) > WHERE:
-        yield f"      and at {len(same) - WHERE} more places"
+    yield from (f"      at {place}" for place in places[:WHERE])
+    if len(places) > WHERE:
+        yield f"      and at {len(places) - WHERE} more places"
     if first.hint:
         yield f"      -> {first.hint}"
 

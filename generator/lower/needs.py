@@ -68,6 +68,8 @@ def lower_needs(context: Context, definitions: Iterable[Definition], methods: It
             if problem and overrides.strict:
                 what = f"there is no {problem}, which the entry capabilities.{key} of {overrides.file} names"
                 raise context.fail(pointer, what, "correct the entry, or remove it")
+            if problem:
+                overrides.unused(f"capabilities.{key}")
     return tuple(sorted(made, key=lambda n: (n.method, n.field or "", n.value or "")))
 
 

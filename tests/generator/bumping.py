@@ -19,7 +19,7 @@ from generator.tolerant import lower_what_can_be_read
 from tests.support import CASES
 
 PINS = CASES / "pins"
-FIRST, SECOND = "788fdeda3adf", "0fc18323a9fd"
+FIRST, SECOND, THIRD = "788fdeda3adf", "0fc18323a9fd", "c0945895a632"
 
 
 def commit_of(pin_name: str) -> str:
@@ -27,12 +27,12 @@ def commit_of(pin_name: str) -> str:
     return pin_name.ljust(40, "0")
 
 
-def make_project(root: Path, source: Path = PINS / FIRST) -> None:
-    """Pin the first of the stored pins, with its overrides, a docstring for each place, and its public names."""
+def make_project(root: Path, source: Path | None = None, first: str = FIRST) -> None:
+    """Pin a stored pin, or a source like it, with its overrides, a docstring for each place, and its public names."""
     target = root / FILE
     target.parent.mkdir(parents=True)
-    target.write_bytes((PINS / FIRST / "overrides.toml").read_bytes())
-    pin(str(source), commit_of(FIRST), None, root)
+    target.write_bytes((PINS / first / "overrides.toml").read_bytes())
+    pin(str(source or PINS / first), commit_of(first), None, root)
     write_docs(root)
     made = generate_pinned(lambda _: None, root, root / "generated")
     names = root / "generated" / api.FILE

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from generator.explain import explain
 from generator.model import Features
 from generator.pipeline import generate_single, load_module
 from generator.source import load_single
@@ -191,3 +192,14 @@ def test_annotations_are_carried() -> None:
     old = next(d for d in module.definitions if d.name == "Old")
     assert [a.keyword for a in module.annotations_at(old.pointer)] == ["deprecated", "x-scope"]
     assert all("description" not in keyword for _, keyword in found)
+
+
+def test_annotations_are_explained() -> None:
+    source = load_single(CASES / "shapes" / "annotations" / "schema.json", "case", None)
+    old, kind = explain(source, "Old"), explain(source, "Kind")
+    assert ("annotations", 'deprecated = true, x-scope = {"session": ["name"]}') in old.details
+    notes = {field[1]: field[3] for field in old.fields}
+    told = 'annotated deprecated = true, examples = ["a", "b"], $comment = "c", readOnly = true'
+    assert notes["name"].endswith(told)
+    assert notes["size"].endswith('annotated writeOnly = true, x-unit = "byte"')
+    assert ("annotations", 'A: title = "A", deprecated = true') in kind.details

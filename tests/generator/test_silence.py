@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from generator.bump import write_plan
+from generator.bump import render, write_plan
 from generator.bump.plan import Group
 from generator.errors import GeneratorError
 from generator.jsonutil import is_array, is_object
@@ -46,13 +46,13 @@ def _field(defs: Definitions) -> None:
     defs["SessionInfoUpdate"]["properties"]["subtitle"] = NULLABLE
 
 
-def _method(defs: Definitions) -> None:
-    """Add a method and a capability that is named like it."""
+def _method(defs: Definitions, name: str = "session/audit_all") -> None:
+    """Add a method and a capability of which its name reminds."""
     for old, new in (
         ("ListSessionsRequest", "AuditSessionsRequest"),
         ("ListSessionsResponse", "AuditSessionsResponse"),
     ):
-        defs[new] = copy.deepcopy(defs[old]) | {"x-method": "session/audit"}
+        defs[new] = copy.deepcopy(defs[old]) | {"x-method": name}
         for routing in ("ClientRequest", "AgentResponse"):
             for branches in _branches(defs[routing]):
                 if any(f'/{old}"' in json.dumps(branch) for branch in branches):
@@ -107,8 +107,8 @@ def _sender(defs: Definitions) -> None:
         (
             _method,
             Group.CAPABILITIES,
-            "which capability the method 'session/audit' needs",
-            'perhaps "session/audit" = "agentCapabilities.sessionCapabilities.audit"; add it to [v1.capabilities]',
+            "which capability the method 'session/audit_all' needs",
+            'perhaps "session/audit_all" = "agentCapabilities.sessionCapabilities.audit"; add it to [v1.capabilities]',
             True,
         ),
         (
@@ -159,6 +159,50 @@ def test_a_change_is_asked_for(
         assert what in str(caught.value)
     else:
         generate_pinned(lambda _: None, project, project / "generated")
+
+
+def test_a_need_that_names_settle_is_printed(project: Path, tmp_path: Path) -> None:
+    raw = first_schema()
+    _method(raw["$defs"], "session/audit")
+    raw["$defs"]["ListSessionsRequest"]["properties"]["audited"] = NULLABLE
+    found = bump(project, write_source(tmp_path / "source", raw))
+    assert not found.decisions
+    line = (
+        "added: [v1.capabilities] session/audit, session/list#audited -> agentCapabilities.sessionCapabilities.audit "
+        "(both are new, and named alike)"
+    )
+    assert line in render(found, applied=True)
+    write_plan(found, project)
+    generate_pinned(lambda _: None, project, project / "generated")
+
+
+def test_a_need_that_is_lost_is_asked_for(project: Path, tmp_path: Path) -> None:
+    raw = first_schema()
+    load = raw["$defs"]["LoadSessionRequest"]["properties"]
+    load["roots"] = load.pop("additionalDirectories")
+    known = raw["$defs"]["PromptCapabilities"]["properties"]
+    known["sound"] = known.pop("audio")
+    raw = json.loads(json.dumps(raw).replace('"audio": false, ', ""))
+    found = bump(project, write_source(tmp_path / "source", raw))
+    pruned = "pruned: [v1.capabilities] session/load#additionalDirectories, session/prompt#prompt=audio (it matches"
+    assert pruned in render(found, applied=True)
+    (asked,) = found.decisions
+    assert "can advertise agentCapabilities.promptCapabilities.sound, which is new" in asked.what
+    write_plan(found, project)
+    generate_pinned(lambda _: None, project, project / "generated")
+
+
+def test_a_capability_that_nothing_needs_any_more(project: Path, tmp_path: Path) -> None:
+    raw = first_schema()
+    for name in ("LoadSessionRequest", "NewSessionRequest", "ResumeSessionRequest"):
+        properties = raw["$defs"][name]["properties"]
+        properties["roots"] = properties.pop("additionalDirectories")
+    found = bump(project, write_source(tmp_path / "source", raw))
+    (asked,) = [d.what for d in found.decisions if d.group is Group.CAPABILITIES]
+    assert asked == (
+        "the agent can advertise agentCapabilities.sessionCapabilities.additionalDirectories, "
+        "and nothing is known to need it any more"
+    )
 
 
 def test_what_a_service_lacks_is_said(project: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A lowered module, indexed by name: what each name is, which classes were derived from it, and its code."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 from generator.docs import Docs
@@ -27,19 +28,28 @@ from generator.model import (
     unwrap,
 )
 from generator.source import Source
+from generator.values import to_json
 
 NULL = Plain("None")
+TITLE = "title"
 _NO_DOCS = Docs(Source("", "", "", {}, None, "", commit=None, pinned=False), {})
 
 
 class Index:
-    """The definitions of one module by name; `keyed` are those with a key in `$defs`."""
+    """The definitions of one module by name; `keyed` are those with a key in `$defs`.
+
+    `annotations` are the values of keywords that only describe, as JSON, by pointer and keyword.
+    """
 
     def __init__(self, module: Module) -> None:
         """Index the definitions."""
         self.module = module
         self.by_name: dict[str, Definition] = {d.name: d for d in module.definitions}
         self.keyed: dict[str, Definition] = {d.name: d for d in module.definitions if has_own_key(d)}
+        self.annotations: dict[str, dict[str, str]] = {}
+        for found in (a for a in module.annotations if a.keyword != TITLE):
+            text = json.dumps(to_json(found.value), sort_keys=True)
+            self.annotations.setdefault(found.pointer, {})[found.keyword] = text
         self.envelopes: dict[str, str] = {e.params: e.name for e in module.envelopes if e.params is not None}
 
     def pointer(self, name: str) -> str:

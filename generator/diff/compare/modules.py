@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from generator.diff.compare.annotations import compare_annotations
 from generator.diff.compare.change import Change, Place
 from generator.diff.compare.definitions import compare_definitions
 from generator.diff.compare.index import Index
@@ -11,7 +12,7 @@ from generator.diff.compare.pair import ModulePair
 from generator.diff.compare.renames import find_renames
 from generator.diff.compare.rules import EFFECTS
 from generator.diff.compare.uses import Uses
-from generator.model import Module
+from generator.model import Definition, Module
 
 Former = tuple[dict[str, str], dict[str, str]]
 """The deprecated names of the old and of the new module, each with the current name."""
@@ -25,7 +26,7 @@ def compare_modules(old: Module, new: Module, label: str, former: Former, *, has
     pair = ModulePair(before, after, names, kept, has_meta)
     for one, why in evidence.items():
         _log_renamed(pair, one, names[one], why)
-    _compare_all(pair)
+    compare_annotations(pair, _compare_all(pair))
     compare_methods(pair)
     _compare_former_names(pair, former)
     _log_remaining(pair)
@@ -77,17 +78,20 @@ def _log_renamed(pair: ModulePair, before: str, after: str, evidence: str) -> No
     )
 
 
-def _compare_all(pair: ModulePair) -> None:
-    """Compare definitions of the same name, renamed definitions, and the variants that unions pair up."""
+def _compare_all(pair: ModulePair) -> list[tuple[Definition, Definition]]:
+    """Compare definitions of the same name, renamed definitions, and the variants that unions pair up; list them."""
     names = [d.name for d in pair.old.module.definitions]
     pair.pending += [(n, pair.name(n)) for n in sorted(names) if pair.name(n) in pair.new.by_name]
     seen: set[tuple[str, str]] = set()
+    found: list[tuple[Definition, Definition]] = []
     while pair.pending:
         both = pair.pending.pop(0)
         old, new = pair.old.by_name.get(both[0]), pair.new.by_name.get(both[1])
         if both not in seen and old is not None and new is not None:
             seen.add(both)
+            found.append((old, new))
             compare_definitions(pair, old, new)
+    return found
 
 
 def _compare_former_names(pair: ModulePair, former: Former) -> None:
