@@ -11,11 +11,11 @@ from typing import Any
 from ..._types.printable import printable
 from .descriptors import is_hung_up
 from .flow_control import FlowControl
-from .lines import LineBuffer, write_lines
+from .lines import LineBuffer, read_small, write_lines, write_lines_now
 from .process_tree import ProcessTree, tree_of
 from .receive_buffer import HIGH
 from .start_process import start_program
-from .transport import LIMIT
+from .transport import LIMIT, Take
 
 _LOG = logging.getLogger(__name__.rsplit(".", 2)[0])
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -33,6 +33,24 @@ ROUNDS = 5
 PIPE_CAPACITY = 1024 * 1024
 """The most that a pipe holds, and so the most that an ended process can have left to read."""
 POLL_INTERVAL = 0.02
+
+
+class _OutputProtocol(asyncio.Protocol):
+    """Reads the output of the process directly: the loop's own protocol takes one more iteration for each piece."""
+
+    def __init__(self, received: Callable[[bytes], None], own: Any) -> None:
+        self.received = received
+        self.own = own
+        """The loop's protocol, which must learn the end of the pipe."""
+
+    def data_received(self, data: bytes) -> None:
+        self.received(data)
+
+    def eof_received(self) -> Any:
+        return self.own.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.own.connection_lost(exc)
 
 
 class _ProcessProtocol(asyncio.SubprocessProtocol):
@@ -57,13 +75,18 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
         self.tree = tree_of(transport.get_pid())
         output = transport.get_pipe_transport(STDOUT)
         self.lines.pause, self.lines.resume = output.pause_reading, output.resume_reading
+        read_small(output)
+        output.set_protocol(_OutputProtocol(self.output_received, output.get_protocol()))
+
+    def output_received(self, data: bytes) -> None:
+        self._output_size += len(data)
+        self.lines.feed(data)
+        if self._output_size > PIPE_CAPACITY and self._silence_timer is not None:
+            self.lines.set_high(HIGH)  # whatever still comes was written by other processes
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == STDOUT:
-            self._output_size += len(data)
-            self.lines.feed(data)
-            if self._output_size > PIPE_CAPACITY and self._silence_timer is not None:
-                self.lines.set_high(HIGH)  # whatever still comes was written by other processes
+        if fd == STDOUT:  # before the pipe had a protocol of its own
+            self.output_received(data)
             return
         self.stderr += data
         if len(self.stderr) > STDERR_KEPT:
@@ -177,9 +200,17 @@ class ProcessTransport:
                 await self._wait(self._protocol.stderr_ended, LAST_LINE_TIMEOUT)
         return lines
 
+    def deliver_to(self, take: Take) -> None:
+        """Have lines handled as they come, while `receive` waits."""
+        self._protocol.lines.deliver_to = take
+
     async def send(self, messages: Sequence[bytes]) -> None:
         """Write lines to the process."""
         await write_lines(self._input.write, self._protocol.flow, messages)
+
+    def send_now(self, messages: Sequence[bytes]) -> bool:
+        """Write lines to the process if it takes them without waiting; return whether it did."""
+        return write_lines_now(self._input.write, self._protocol.flow, messages)
 
     async def close(self) -> None:
         """End the process group: close its input, then SIGTERM, then SIGKILL, with `grace` seconds in between."""

@@ -8,6 +8,7 @@ from typing import Any
 from ..._types.printable import printable
 from .descriptors import is_hung_up
 from .receive_buffer import ReceiveBuffer
+from .transport import Take
 
 HIGH = 4 * 1024 * 1024
 """Reading pauses while more than this many bytes wait to be received."""
@@ -20,6 +21,10 @@ PROBE_INTERVAL = 1.0
 CLOSE_TIMEOUT = 2.0
 """How many seconds the peer has to answer a close frame."""
 UNSUPPORTED_DATA, TOO_BIG, INTERNAL_ERROR = 1003, 1009, 1011
+SENT_NOW = 64 * 1024
+"""Up to this many bytes are written without waiting."""
+READ_WITHOUT_LOOP = 100
+"""How many messages are taken from the library before the event loop runs, as each may be handled at once."""
 FRAGMENTS = 4096
 """How many fragments a message may have; each costs more memory than its bytes."""
 TOO_MANY = "too many fragments"
@@ -98,6 +103,19 @@ class WebSocketTransport:
     async def receive(self) -> Sequence[bytes]:
         return await self._received.take()
 
+    def deliver_to(self, take: Take) -> None:
+        self._received.deliver_to = take
+
+    def send_now(self, messages: Sequence[bytes]) -> bool:
+        socket, size = self._socket, sum(map(len, messages))
+        if size > SENT_NOW or socket.state.name != "OPEN" or socket.transport.get_write_buffer_size():
+            return False
+        socket.sending = size
+        for message in messages:
+            socket.protocol.send_text(message)
+        socket.send_data()
+        return True
+
     async def send(self, messages: Sequence[bytes]) -> None:
         try:
             for message in messages:
@@ -126,10 +144,13 @@ class WebSocketTransport:
 
     async def _read(self) -> None:
         """Take each message from the library at once."""
-        receive, put = self._receive, self._received.put
+        receive, put, number = self._receive, self._received.put, 0
         try:
             while isinstance(message := await receive(), str):
                 put([message.encode()])
+                number += 1
+                if number % READ_WITHOUT_LOOP == 0:
+                    await asyncio.sleep(0)
             self._received.end()
             if message is None:
                 self.reason = "a message has too many fragments"
