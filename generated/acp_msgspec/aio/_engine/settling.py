@@ -8,7 +8,7 @@ ITERATIONS = 10
 A task sees the answer in the first iteration, whoever awaits that task in the third, and `gather`, `wait_for` and
 `TaskGroup` around it take two more each.
 """
-QUIET = 0.002
+QUIET = 0.05
 """The seconds without an answer after which those iterations are counted even if nothing follows."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._rpc.framing import LineSplitter, LineTooLong
+from .descriptors import is_network
 from .flow_control import FlowControl
 from .receive_buffer import ReceiveBuffer
 
@@ -16,8 +17,12 @@ system maps and unmaps each time."""
 
 
 def read_small(transport: Any) -> None:
-    """Have one of asyncio's transports read `READ_SIZE` at once; those of other loops decide themselves."""
-    if hasattr(transport, "max_size"):
+    """Have one of asyncio's transports read `READ_SIZE` at once; those of other loops decide themselves.
+
+    Not from a network: the end of the stream arrives behind all data, and less of it arrives if less is read at once.
+    """
+    pipe = transport.get_extra_info("pipe")
+    if pipe is not None and hasattr(transport, "max_size") and not is_network(pipe.fileno()):
         transport.max_size = READ_SIZE
 
 
