@@ -36,6 +36,11 @@ class Calls:
         return bool(self._pending)
 
     @property
+    def any_known(self) -> bool:
+        """Whether a response may come: to a pending call, or to an abandoned one."""
+        return bool(self._pending or self._abandoned)
+
+    @property
     def are_few(self) -> bool:
         """Whether so few calls wait that each is written at once; more of them are rather written together."""
         return len(self._pending) <= FEW

@@ -33,7 +33,7 @@ def _begun_task(
     asyncio documents how code that runs a step of a task makes it the current one ("Task lifetime support").
     """
     begun = _Begun(work)
-    task = loop.create_task(begun, name=name, context=context)
+    task = asyncio.Task(begun, loop=loop, name=name, context=context)
     tasks: Any = asyncio.tasks
     outer = asyncio.current_task(loop)
     if outer is not None:

@@ -1,8 +1,9 @@
 """The transport over one WebSocket."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from ..._types.printable import printable
@@ -31,6 +32,7 @@ TOO_MANY = "too many fragments"
 """The close reason that newer versions of the library send for more fragments."""
 
 
+@cache
 def bounded_connection(connection: Any) -> Any:
     """Return a subclass of the library's connection class whose memory a hostile peer cannot exhaust.
 
@@ -113,14 +115,17 @@ class WebSocketTransport:
         socket.sending = size
         for message in messages:
             socket.protocol.send_text(message)
-        socket.send_data()
+        # The library would write each frame by itself. While the connection is open, it has nothing but frames to send.
+        socket.transport.write(b"".join(socket.protocol.data_to_send()))
         return True
 
     async def send(self, messages: Sequence[bytes]) -> None:
         try:
-            for message in messages:
-                self._socket.sending = len(message)
-                await self._socket.send(message, text=True)
+            for group in _groups(messages):
+                if not self.send_now(group):
+                    for message in group:
+                        self._socket.sending = len(message)
+                        await self._socket.send(message, text=True)
         except self._closed as why:
             self._set_reason(why)
             raise BrokenPipeError(self.reason) from None
@@ -239,3 +244,14 @@ class WebSocketTransport:
             self.reason = f"a message is longer than {self._limit} bytes"
         else:
             self.reason = f"this side closed the connection: {sent.reason or sent.code}"
+
+
+def _groups(messages: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Divide messages into groups that may be written without waiting; a larger message is a group by itself."""
+    start = size = 0
+    for number, message in enumerate(messages):
+        size += len(message)
+        if size > SENT_NOW and number > start:
+            yield messages[start:number]
+            start, size = number, len(message)
+    yield messages[start:]

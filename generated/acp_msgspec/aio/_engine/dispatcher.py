@@ -210,6 +210,8 @@ class Dispatcher:
     def _is_response(self, message: Any, text: bytes, line: Line | None) -> bool:
         """Return whether a decoded request also has a result and the id of a call; a pending call then fails."""
         calls = self._lifecycle.calls
+        if not calls.any_known:
+            return False
         call = calls.get(message.id)
         is_known = call is not None or calls.find_similar(message.id) is not None or calls.is_abandoned(message.id)
         if not is_known or message.id not in (line or Line(text)).response_ids():
