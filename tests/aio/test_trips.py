@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from acp_msgspec import aio, v1
+from msgspec import Raw
 from msgspec.json import decode
 
 from tests.aio.support import RawPeer, run
@@ -171,5 +172,34 @@ def test_a_peer_that_does_not_read_stops_the_writing(how: str) -> None:
             for _ in range(100):
                 await conn.session_cancel(note)
             await asyncio.gather(*calls)
+
+    run(turn())
+
+
+def test_a_transport_may_deliver_while_it_is_written_to() -> None:
+    class Echo(Wire):
+        """Answers each call in the write that brings it."""
+
+        def send_now(self, messages: Sequence[bytes]) -> bool:
+            super().send_now(messages)
+            for message in map(decode, messages):
+                if "method" in message:
+                    self.deliver({"jsonrpc": "2.0", "id": message["id"], "result": "echo"})
+            return True
+
+    class Asking(aio.Agent):
+        def __init__(self, conn: aio.AgentConnection) -> None:
+            self.conn = conn
+
+        async def extension_request(self, method: str, params: Raw, /) -> Any:
+            return await self.conn.extension_call("_x/back")
+
+    async def turn() -> None:
+        wire = Echo()
+        async with aio.AgentConnection(wire, Asking) as conn:
+            await asyncio.sleep(0)
+            assert decode(await conn.extension_call("_x/first")) == "echo"
+            await wire.come("callback", {"jsonrpc": "2.0", "id": 7, "method": "_x/y"})
+            assert await wire.answer(7) == "echo"
 
     run(turn())

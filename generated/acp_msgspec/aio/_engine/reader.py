@@ -30,6 +30,7 @@ class Reader:
         self._backpressure = Backpressure(lifecycle)
         self._dispatcher = Dispatcher(lifecycle, endpoint, handlers, self._backpressure)
         self._context: Context = copy_context()
+        self._is_taking = False
 
     async def run(self) -> str:
         """Read until the stream ends, and return the reason why it did."""
@@ -62,7 +63,13 @@ class Reader:
 
     def _take(self, messages: list[bytes]) -> bool:
         """Handle messages in the call of the transport that brought them, as if this task had received them."""
-        return self._context.run(self._handle_now, messages)
+        if self._is_taking:  # the transport hands over an answer while it is given what this handling sends
+            return False
+        self._is_taking = True
+        try:
+            return self._context.run(self._handle_now, messages)
+        finally:
+            self._is_taking = False
 
     def _handle_now(self, messages: Sequence[bytes]) -> bool:
         """Handle messages without waiting; return False, and do nothing, if that cannot be.
