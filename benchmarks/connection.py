@@ -143,8 +143,8 @@ def commands(transport: str) -> dict[str, Command | Absent]:
     }
 
 
-def measure(transport: str, commands: dict[str, Command]) -> tuple[Found, Idle]:
-    """Time all sides over a transport in turns, the first round to warm them up; then open idle connections."""
+def measure(transport: str, commands: dict[str, Command]) -> Found:
+    """Time all sides over a transport in turns, the first round to warm them up."""
     rows = [row for row in ROWS if row.transport == transport]
     sides = {name: Side(command) for name, command in commands.items()}
     found: Found = {row: {name: {kind: [] for kind in TITLES} for name in sides} for row in rows}
@@ -155,11 +155,21 @@ def measure(transport: str, commands: dict[str, Command]) -> tuple[Found, Idle]:
                     for kind, seconds in side.ask(row.what, row.count).items():
                         if turn:
                             found[row][name][kind].append(seconds)
-        can_idle = transport == WEBSOCKET and sys.platform == "linux"
-        return found, {name: side.ask(f"idle@{IDLE}", IDLE) for name, side in sides.items()} if can_idle else {}
     finally:
         for side in sides.values():
             side.stop()
+    return found
+
+
+def measure_idle(commands: dict[str, Command]) -> Idle:
+    """Open idle connections in fresh processes, where no memory that was freed before is used again."""
+    found: Idle = {}
+    for name, command in commands.items():
+        side = Side(command)
+        side.ask("idle@8", 8)
+        found[name] = side.ask(f"idle@{IDLE}", IDLE)
+        side.stop()
+    return found
 
 
 def ratio(found: Found, row: Row, name: str, kind: str) -> float:
@@ -233,9 +243,9 @@ def main() -> None:
         known = commands(transport)
         absent |= {name: command.reason for name, command in known.items() if isinstance(command, Absent)}
         here = {name: command for name, command in known.items() if not isinstance(command, Absent)}
-        rows, sizes = measure(transport, here)
-        found |= rows
-        idle |= sizes
+        found |= measure(transport, here)
+        if transport == WEBSOCKET and sys.platform == "linux":
+            idle = measure_idle(here)
     show(console, found, idle, absent)
     (HERE / "connection.json").write_text(as_json(found, idle, absent), encoding="utf-8")
     console.print("written: benchmarks/connection.json")

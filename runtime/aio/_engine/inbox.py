@@ -111,14 +111,16 @@ class Inbox:
         """Whether a request need not wait: no item does, no handler runs, and all have seen the last answer."""
         return not self._queue and not self.handler_run and not self.settling.is_under_way
 
+    @property
+    def has_items(self) -> bool:
+        """Whether an item waits."""
+        return bool(self._queue)
+
     def wake(self) -> None:
-        """Have the worker look at the queue; an empty one needs no look."""
+        """Have the worker look at the queue."""
         wake = self._wake
         if wake is not None and not wake.done():
-            if self._queue:
-                wake.set_result(None)
-            else:
-                self._bytes = 0
+            wake.set_result(None)
 
     def call_started(self, call: Call) -> None:
         """Let reading continue if the running handler has made this call, as it waits for the answer."""

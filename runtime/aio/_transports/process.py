@@ -38,13 +38,17 @@ POLL_INTERVAL = 0.02
 class _OutputProtocol(asyncio.Protocol):
     """Reads the output of the process directly: the loop's own protocol takes one more iteration for each piece."""
 
-    def __init__(self, received: Callable[[bytes], None], own: Any) -> None:
-        self.received = received
+    def __init__(self, process: "_ProcessProtocol", own: Any) -> None:
+        self.process = process
         self.own = own
         """The loop's protocol, which must learn the end of the pipe."""
 
     def data_received(self, data: bytes) -> None:
-        self.received(data)
+        process = self.process
+        process.output_size += len(data)
+        process.lines.feed(data)
+        if process.output_size > PIPE_CAPACITY and process.silence_timer is not None:
+            process.lines.set_high(HIGH)  # whatever still comes was written by other processes
 
     def eof_received(self) -> Any:
         return self.own.eof_received()
@@ -67,8 +71,10 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
         self.closed = asyncio.Event()
         """Set once the process has ended and all pipes are closed."""
         self.tree: ProcessTree | None = None
-        self._silence_timer: asyncio.TimerHandle | None = None
-        self._output_size = 0
+        self.silence_timer: asyncio.TimerHandle | None = None
+        """Looks for silence after the end of the process."""
+        self._output: _OutputProtocol | None = None
+        self.output_size = 0
         """Bytes of output so far; starts again when the process ends."""
 
     def connection_made(self, transport: Any) -> None:
@@ -76,17 +82,13 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
         output = transport.get_pipe_transport(STDOUT)
         self.lines.pause, self.lines.resume = output.pause_reading, output.resume_reading
         read_small(output)
-        output.set_protocol(_OutputProtocol(self.output_received, output.get_protocol()))
-
-    def output_received(self, data: bytes) -> None:
-        self._output_size += len(data)
-        self.lines.feed(data)
-        if self._output_size > PIPE_CAPACITY and self._silence_timer is not None:
-            self.lines.set_high(HIGH)  # whatever still comes was written by other processes
+        self._output = _OutputProtocol(self, output.get_protocol())
+        output.set_protocol(self._output)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == STDOUT:  # before the pipe had a protocol of its own
-            self.output_received(data)
+        if fd == STDOUT:
+            if self._output is not None:  # what was read before the pipe had this protocol
+                self._output.data_received(data)
             return
         self.stderr += data
         if len(self.stderr) > STDERR_KEPT:
@@ -116,7 +118,7 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
         if self.tree is not None:
             self.tree.leader_exited()
         self.exited.set()
-        self._output_size = 0
+        self.output_size = 0
         # Read the rest of the pipe even if nothing receives it, so that the end of the stream is noticed.
         self.lines.set_high(None)
         self._await_silence(ROUNDS)
@@ -124,18 +126,18 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
     def _await_silence(self, rounds: int) -> None:
         """End the output after some silence: processes started by this one may hold it open, or write for ever."""
         call_later = asyncio.get_running_loop().call_later
-        self._silence_timer = call_later(SILENCE, self._check_silence, self._output_size, rounds - 1)
+        self.silence_timer = call_later(SILENCE, self._check_silence, self.output_size, rounds - 1)
 
     def _check_silence(self, size_before: int, rounds: int) -> None:
         # Each round reads at least once, so the content of the pipe has been read after all of them.
-        if rounds and self._output_size > size_before and not self.lines.is_paused:
+        if rounds and self.output_size > size_before and not self.lines.is_paused:
             self._await_silence(rounds)
         else:
             self.lines.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._silence_timer is not None:
-            self._silence_timer.cancel()
+        if self.silence_timer is not None:
+            self.silence_timer.cancel()
         self.lines.end(exc)
         self.closed.set()
 

@@ -77,23 +77,27 @@ class Reader:
         A request before which nothing waits is started, and all that is sent meanwhile is written together at the end.
         """
         lifecycle, dispatcher, outbox = self._lifecycle, self._dispatcher, self._lifecycle.outbox
-        if len(messages) > MAX_AT_ONCE_DIRECTLY or self._backpressure.must_look:
+        count, size = len(messages), total_weight(messages)
+        if count > MAX_AT_ONCE_DIRECTLY or self._backpressure.must_look:
             return False
-        size = total_weight(messages)
-        if not lifecycle.requests.has_room_for(len(messages), size) or any(map(_is_batch, messages)):
+        if not lifecycle.requests.has_room_for(count, size):
             return False
+        for data in messages:
+            if data[:1] != b"{" and is_batch(data):
+                return False
         if lifecycle.options.on_message is not None:
             for data in messages:
                 lifecycle.reports.trace("in", data)
         outbox.hold()
-        dispatcher.starts_now = len(messages) == 1  # a cancellation may be behind it
+        dispatcher.starts_now = count == 1  # a cancellation may be behind it
         try:
             _run(dispatcher.dispatch_all(messages))
         finally:
             dispatcher.starts_now = False
             outbox.release()
-        lifecycle.inbox.count_bytes(size)
-        dispatcher.start_handling()
+        if lifecycle.inbox.has_items:
+            lifecycle.inbox.count_bytes(size)
+            dispatcher.start_handling()
         return True
 
     async def _handle(self, messages: Sequence[bytes]) -> None:
@@ -121,10 +125,6 @@ class Reader:
             await self._dispatcher.dispatch_all(messages[start : start + MAX_AT_ONCE])
             self._dispatcher.start_handling()
             await asyncio.sleep(0)
-
-
-def _is_batch(data: bytes) -> bool:
-    return data[:1] != b"{" and is_batch(data)
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
