@@ -47,7 +47,7 @@ class ReceiveBuffer:
         """Add messages, taking over the list itself. Messages after the end are ignored."""
         if not messages or self.is_ended:
             return
-        if self.deliver_to is not None and self._deliver(messages, self.deliver_to):
+        if self.deliver(messages):
             return
         cost = sum(map(len, messages)) + self._overhead * len(messages)
         if cost > BATCH and len(messages) > 1:
@@ -118,10 +118,10 @@ class ReceiveBuffer:
             raise part
         return part
 
-    def _deliver(self, messages: list[bytes], deliver_to: Take) -> bool:
+    def deliver(self, messages: list[bytes]) -> bool:
         """Hand messages over instead of waking `take`; return whether they were handled."""
-        waiter = self._waiter
-        if waiter is None or waiter.done() or self._parts:
+        waiter, deliver_to = self._waiter, self.deliver_to
+        if deliver_to is None or waiter is None or waiter.done() or self._parts or self.is_ended:
             return False
         try:
             return deliver_to(messages)

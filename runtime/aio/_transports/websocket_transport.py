@@ -21,7 +21,11 @@ PROBE_INTERVAL = 1.0
 """While reading is paused, seconds between two checks that the peer still exists."""
 CLOSE_TIMEOUT = 2.0
 """How many seconds the peer has to answer a close frame."""
+TEXT = 1
+"""The opcode of a frame that is a text message or begins one."""
 UNSUPPORTED_DATA, TOO_BIG, INTERNAL_ERROR = 1003, 1009, 1011
+DELIVERED = 16
+"""How many messages of one piece that was read are handed over at once."""
 SENT_NOW = 64 * 1024
 """Up to this many bytes are written without waiting."""
 READ_WITHOUT_LOOP = 100
@@ -36,7 +40,8 @@ TOO_MANY = "too many fragments"
 def bounded_connection(connection: Any) -> Any:
     """Return a subclass of the library's connection class whose memory a hostile peer cannot exhaust.
 
-    It reads less at once, and aborts when a peer sends pings without reading the pongs; the library bounds neither.
+    It reads less at once, and aborts when a peer sends pings without reading the pongs; the library bounds neither. Its
+    `deliver`, if set, is given whole text messages before which the library has none, and says whether it took one.
     """
 
     def connection_made(self: Any, transport: Any) -> None:
@@ -45,12 +50,21 @@ def bounded_connection(connection: Any) -> Any:
         connection.connection_made(self, transport)
 
     def data_received(self: Any, data: bytes) -> None:
+        self.may_deliver = DELIVERED
         connection.data_received(self, data)
         if self.transport.get_write_buffer_size() > self.sending + PONGS:
             self.is_overrun = True
             self.transport.abort()
 
-    members = {"connection_made": connection_made, "data_received": data_received, "sending": 0, "is_overrun": False}
+    def process_event(self: Any, event: Any) -> None:
+        if self.deliver is not None and self.may_deliver > 0 and not len(self.recv_messages.frames):
+            self.may_deliver -= 1
+            if event.fin and event.opcode == TEXT and self.deliver(event.data):
+                return
+        connection.process_event(self, event)
+
+    members: dict[str, Any] = {f.__name__: f for f in (connection_made, data_received, process_event)}
+    members |= {"sending": 0, "is_overrun": False, "deliver": None, "may_deliver": 0}
     return type("Connection", (connection,), members)
 
 
@@ -107,6 +121,16 @@ class WebSocketTransport:
 
     def deliver_to(self, take: Take) -> None:
         self._received.deliver_to = take
+        self._socket.deliver = self._deliver
+
+    def _deliver(self, data: Any) -> bool:
+        """Hand a message over in the callback that has read it; text that is not valid is left to the library."""
+        message = bytes(data)
+        try:
+            message.decode()
+        except UnicodeDecodeError:
+            return False
+        return self._received.deliver([message])
 
     def send_now(self, messages: Sequence[bytes]) -> bool:
         socket, size = self._socket, sum(map(len, messages))
