@@ -1,13 +1,14 @@
-"""Whole connections side by side: one client and one agent process over standard input and output, ours and others'.
+"""Whole connections side by side: a client and an agent process, ours and others', over standard streams and WebSocket.
 
-`make bench-connection` prints a table and writes `connection.json`. The agent answers a prompt with chunks; the client
-reads them into its types and looks at the text. `benchmarks/README.md` tells more.
+`make bench-connection` prints a table for each row and writes `connection.json`. The agent answers a prompt with
+chunks; the client reads them into its types and looks at the text. `benchmarks/README.md` tells more.
 """
 
 import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from threading import Timer
 from typing import Any
 
@@ -22,19 +23,61 @@ from benchmarks.report import machine
 from benchmarks.timing import median
 
 ROUNDS = 11
-CHUNKS, TRIPS = 5000, 1000
 PATIENCE = 120  # seconds for one answer
-BAR = 5.0
-"""The official SDK must take at least this many times as long for a chunk."""
-WHAT = {"chunks": CHUNKS, "trips": TRIPS}
+STDIO, WEBSOCKET = "stdio", "websocket"
+OFFICIAL, TYPESCRIPT = "official SDK", "TypeScript SDK"
+IDLE = 64
+"""How many idle connections are opened to see what one takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is timed, in the words of `peers/turns.py`, and how often in one round."""
+
+    transport: str
+    what: str
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Name the row in tables."""
+        what, _, number = self.what.partition("@")
+        return f"{what}, {self.transport}" + (f", {number} connections at once" if number else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How many times our time another side takes, at the least."""
+
+    row: Row
+    side: str
+    at_least: float
+
+
+STDIO_CHUNKS, STDIO_TRIPS = Row(STDIO, "chunks", 5000), Row(STDIO, "trips", 1000)
+ROWS = (
+    STDIO_CHUNKS,
+    STDIO_TRIPS,
+    Row(WEBSOCKET, "chunks", 2000),
+    Row(WEBSOCKET, "trips", 500),
+    *(Row(WEBSOCKET, f"trips@{number}", 640) for number in (4, 16, 64)),
+)
+BARS = (
+    Bar(STDIO_CHUNKS, OFFICIAL, 6.0),
+    Bar(STDIO_CHUNKS, TYPESCRIPT, 4.5),
+    Bar(STDIO_TRIPS, OFFICIAL, 2.5),
+    Bar(STDIO_TRIPS, TYPESCRIPT, 1.0),
+)
 TITLES = {
     "wall": "time of one",
     "client": "processor time of the client",
     "agent": "processor time of the agent",
 }
 Command = list[str]
-Found = dict[str, dict[str, dict[str, list[float]]]]
+Found = dict[Row, dict[str, dict[str, list[float]]]]
 """Seconds of one chunk or trip, by what is timed, the side, and the kind of time."""
+Idle = dict[str, dict[str, float]]
+"""Bytes that an idle connection takes, by the side and the process."""
 
 
 class SideError(Exception):
@@ -71,10 +114,10 @@ class Side:
         found: dict[str, float] = json.loads(line)
         return found
 
-    def time(self, what: str, count: int) -> dict[str, float]:
-        """Give the seconds of one of `count`."""
+    def ask(self, what: str, count: int) -> dict[str, float]:
+        """Give the figures of one of `count`."""
         print(what, count, file=self.process.stdin, flush=True)
-        return {kind: seconds / count for kind, seconds in self.answer().items()}
+        return {kind: figure / count for kind, figure in self.answer().items()}
 
     def stop(self) -> None:
         """End the process, and with it its agent."""
@@ -86,65 +129,106 @@ class Side:
             self.process.kill()
 
 
-def commands() -> dict[str, Command | Absent]:
+def commands(transport: str) -> dict[str, Command | Absent]:
     """Install the sides and give the command of each."""
     official, node = install.official_sdk(), install.typescript_sdk()
     script = str(PEERS / "typescript" / "connection.mjs")
+    role = [] if transport == STDIO else [transport]
     return {
-        OURS: [sys.executable, "-m", "benchmarks.peers.connection_ours"],
-        "official SDK": official
+        OURS: [sys.executable, "-m", "benchmarks.peers.connection_ours", *role],
+        OFFICIAL: official
         if isinstance(official, Absent)
-        else [str(official), "-m", "benchmarks.peers.connection_official"],
-        "TypeScript SDK": node if isinstance(node, Absent) else ["node", script, str(node), TEXT],
+        else [str(official), "-m", "benchmarks.peers.connection_official", *role],
+        TYPESCRIPT: node if isinstance(node, Absent) else ["node", script, str(node), TEXT, *role],
     }
 
 
-def measure(sides: dict[str, Side]) -> Found:
-    """Time all sides in turns; the first round warms them up."""
-    found: Found = {what: {name: {kind: [] for kind in TITLES} for name in sides} for what in WHAT}
-    for turn in range(ROUNDS + 1):
-        for what, count in WHAT.items():
-            for name, side in sides.items():
-                for kind, seconds in side.time(what, count).items():
-                    if turn:
-                        found[what][name][kind].append(seconds)
+def measure(transport: str, commands: dict[str, Command]) -> Found:
+    """Time all sides over a transport in turns, the first round to warm them up."""
+    rows = [row for row in ROWS if row.transport == transport]
+    sides = {name: Side(command) for name, command in commands.items()}
+    found: Found = {row: {name: {kind: [] for kind in TITLES} for name in sides} for row in rows}
+    try:
+        for turn in range(ROUNDS + 1):
+            for row in rows:
+                for name, side in sides.items():
+                    for kind, seconds in side.ask(row.what, row.count).items():
+                        if turn:
+                            found[row][name][kind].append(seconds)
+    finally:
+        for side in sides.values():
+            side.stop()
     return found
 
 
-def ratio(found: Found, what: str, name: str, kind: str) -> float:
+def measure_idle(commands: dict[str, Command]) -> Idle:
+    """Open idle connections in fresh processes, where no memory that was freed before is used again."""
+    found: Idle = {}
+    for name, command in commands.items():
+        side = Side(command)
+        side.ask("idle@8", 8)
+        found[name] = side.ask(f"idle@{IDLE}", IDLE)
+        side.stop()
+    return found
+
+
+def ratio(found: Found, row: Row, name: str, kind: str) -> float:
     """Give how many times our time a side takes, as the median of the rounds' own ratios."""
-    ours = found[what][OURS][kind]
-    return median([theirs / own for theirs, own in zip(found[what][name][kind], ours, strict=True)])
+    ours = found[row][OURS][kind]
+    return median([theirs / own for theirs, own in zip(found[row][name][kind], ours, strict=True)])
 
 
-def as_json(found: Found, absent: dict[str, str]) -> str:
+def verdicts(found: Found) -> list[dict[str, Any]]:
+    """Hold a run against the bars whose sides are here."""
+    out: list[dict[str, Any]] = []
+    for bar in BARS:
+        if bar.side in found.get(bar.row, {}):
+            times = ratio(found, bar.row, bar.side, "wall")
+            what = f"{bar.row.name}: {bar.side} / ours"
+            out.append({"what": what, "bar": bar.at_least, "found": round(times, 2), "met": times >= bar.at_least})
+    return out
+
+
+def as_json(found: Found, idle: Idle, absent: dict[str, str]) -> str:
     """Write all figures: microseconds of one, and how many times ours that is."""
     cells: dict[str, Any] = {}
-    for what, sides in found.items():
-        cells[what] = {
+    for row, sides in found.items():
+        cells[row.name] = {
             name: {
-                kind: {"us": round(median(seconds) * 1e6, 2), "ratio": round(ratio(found, what, name, kind), 2)}
+                kind: {"us": round(median(seconds) * 1e6, 2), "ratio": round(ratio(found, row, name, kind), 2)}
                 for kind, seconds in kinds.items()
             }
             for name, kinds in sides.items()
         }
         for name, kinds in sides.items():
-            cells[what][name]["per second"] = round(1 / median(kinds["wall"]))
-    whole: dict[str, Any] = {"machine": machine(), "absent": absent, "each": WHAT, "found": cells}
-    if "official SDK" in found["chunks"]:
-        times = ratio(found, "chunks", "official SDK", "wall")
-        whole["bar"] = {"what": "chunks, official SDK", "bar": BAR, "found": round(times, 2), "met": times >= BAR}
+            cells[row.name][name]["per second"] = round(1 / median(kinds["wall"]))
+    whole: dict[str, Any] = {
+        "machine": machine(),
+        "absent": absent,
+        "each": {row.name: row.count for row in found},
+        "found": cells,
+        "KiB of an idle connection, websocket": {
+            name: {process: round(size / 1024, 1) for process, size in sizes.items()} for name, sizes in idle.items()
+        },
+        "bars": verdicts(found),
+    }
     return json.dumps(whole, indent=1) + "\n"
 
 
-def show(console: Console, found: Found, absent: dict[str, str]) -> None:
-    """Print a table for chunks and one for trips."""
-    for what, sides in found.items():
-        table = Table("", "per second", *TITLES.values(), title=f"{what}: µs, and times ours")
+def show(console: Console, found: Found, idle: Idle, absent: dict[str, str]) -> None:
+    """Print a table for each row, the idle connections, and the bars."""
+    for row, sides in found.items():
+        table = Table("", "per second", *TITLES.values(), title=f"{row.name}: µs, and times ours")
         for name, kinds in sides.items():
-            cells = [f"{median(s) * 1e6:,.1f} ({ratio(found, what, name, k):.1f} x)" for k, s in kinds.items()]
+            cells = [f"{median(s) * 1e6:,.1f} ({ratio(found, row, name, k):.1f} x)" for k, s in kinds.items()]
             table.add_row(name, f"{1 / median(kinds['wall']):,.0f}", *cells)
         console.print(table)
+    for name, sizes in idle.items():
+        cells = [f"{size / 1024:.0f} KiB at the {process}" for process, size in sizes.items()]
+        console.print(f"an idle connection, websocket: {name}: {', '.join(cells)}")
+    for verdict in verdicts(found):
+        met = "met" if verdict["met"] else "MISSED"
+        console.print(f"{verdict['what']}: {verdict['found']} x, at least {verdict['bar']} x: {met}")
     for name, why in absent.items():
         console.print(f"absent: {name}: {why}")
 
@@ -152,16 +236,18 @@ def show(console: Console, found: Found, absent: dict[str, str]) -> None:
 def main() -> None:
     """Install, time, report."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    known = commands()
-    absent = {name: command.reason for name, command in known.items() if isinstance(command, Absent)}
-    sides = {name: Side(command) for name, command in known.items() if not isinstance(command, Absent)}
-    try:
-        found = measure(sides)
-    finally:
-        for side in sides.values():
-            side.stop()
-    show(console, found, absent)
-    (HERE / "connection.json").write_text(as_json(found, absent), encoding="utf-8")
+    found: Found = {}
+    idle: Idle = {}
+    absent: dict[str, str] = {}
+    for transport in (STDIO, WEBSOCKET):
+        known = commands(transport)
+        absent |= {name: command.reason for name, command in known.items() if isinstance(command, Absent)}
+        here = {name: command for name, command in known.items() if not isinstance(command, Absent)}
+        found |= measure(transport, here)
+        if transport == WEBSOCKET and sys.platform == "linux":
+            idle = measure_idle(here)
+    show(console, found, idle, absent)
+    (HERE / "connection.json").write_text(as_json(found, idle, absent), encoding="utf-8")
     console.print("written: benchmarks/connection.json")
 
 

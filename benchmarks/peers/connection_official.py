@@ -5,12 +5,13 @@ This module runs in the venv of the SDK, which it reaches by name, since type ch
 
 import asyncio
 import os
+import socket
 import sys
 import time
 from importlib import import_module
 from typing import Any
 
-from benchmarks.peers.turns import TEXT, serve
+from benchmarks.peers.turns import TEXT, Trip, serve, started
 
 acp: Any = import_module("acp")
 schema: Any = import_module("acp.schema")
@@ -65,8 +66,16 @@ async def main() -> None:
     if sys.argv[1:] == ["agent"]:
         await acp.run_agent(Agent())
         return
+    if sys.argv[1:] == ["server"]:
+        await listen()
+        return
     client = Client()
-    started = acp.spawn_agent_process(
+    if sys.argv[1:] == ["websocket"]:
+        process, port = await started(sys.executable, "-m", "benchmarks.peers.connection_official", "server")
+        await drive(client, None, f"ws://127.0.0.1:{port}/acp", process.pid)
+        process.kill()
+        return
+    spawned = acp.spawn_agent_process(
         client,
         sys.executable,
         "-m",
@@ -75,20 +84,58 @@ async def main() -> None:
         env=dict(os.environ),
         transport_kwargs={"stderr": None, "limit": acp.core.DEFAULT_STDIO_BUFFER_LIMIT_BYTES},
     )
-    async with started as (agent, _):
+    async with spawned as (agent, _):
+        await drive(client, agent)
+
+
+async def listen() -> None:
+    """Serve WebSocket as the SDK does it: an application for an ASGI server."""
+    server_of: Any = import_module("acp.http.asgi").create_asgi_app
+    uvicorn: Any = import_module("uvicorn")
+    listening = socket.create_server(("127.0.0.1", 0))
+    options = {"ws": "websockets-sansio", "lifespan": "off", "log_level": "error", "ws_per_message_deflate": False}
+
+    def new_agent(_: Any) -> Agent:
+        return Agent()
+
+    server = uvicorn.Server(uvicorn.Config(server_of(new_agent), **options))
+    print(listening.getsockname()[1], flush=True)
+    await server.serve(sockets=[listening])
+
+
+async def drive(client: Client, agent: Any, url: str = "", agent_pid: int = 0) -> None:
+    """Do what is asked for over a connection, and over more to the address of a server."""
+    connections: list[Any] = []
+
+    async def opened(agent: Any = None) -> Any:
+        if agent is None:
+            stream = await import_module("acp.ws.client").create_websocket_stream(url)
+            agent = acp.connect_to_agent(client, stream)
+            connections.append(agent)
         await agent.initialize(protocol_version=1)
         await agent.new_session(cwd="/", mcp_servers=[])
+        return agent
 
-        async def chunks(count: int) -> Any:
-            client.count = 0
-            answer = await agent.prompt(session_id=SESSION, prompt=[acp.text_block(str(count))])
-            assert client.count == count * len(TEXT)
-            return answer.field_meta
-
+    def trip_of(agent: Any) -> Trip:
         async def trip() -> Any:
             return (await agent.set_session_mode(session_id=SESSION, mode_id="m")).field_meta
 
-        await serve(chunks, trip)
+        return trip
+
+    agent = await opened(agent)
+
+    async def chunks(count: int) -> Any:
+        client.count = 0
+        answer = await agent.prompt(session_id=SESSION, prompt=[acp.text_block(str(count))])
+        assert client.count == count * len(TEXT)
+        return answer.field_meta
+
+    async def connect() -> Trip:
+        return trip_of(await opened())
+
+    await serve(chunks, trip_of(agent), connect, agent_pid)
+    for connection in connections:
+        await connection.close()
 
 
 if __name__ == "__main__":

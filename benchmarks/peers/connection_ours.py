@@ -1,16 +1,19 @@
 """A whole connection of ours: `python -m benchmarks.peers.connection_ours` is the client, `… agent` its agent.
 
+With `websocket` it is the client of `… server`, which serves many connections over WebSocket.
+
 The agent sends as many chunks as the prompt says, then answers, with the processor time that it took in `_meta`.
 """
 
 import asyncio
 import sys
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 from acp_msgspec import aio, v1
 
-from benchmarks.peers.turns import TEXT, serve
+from benchmarks.peers.turns import TEXT, Trip, serve, started
 
 SESSION = v1.SessionId("session-1")
 
@@ -66,12 +69,39 @@ async def main() -> None:
     if sys.argv[1:] == ["agent"]:
         await aio.AgentConnection(await aio.stdio(), Agent).serve()
         return
+    if sys.argv[1:] == ["server"]:
+        async with await aio.serve_websocket(lambda each: aio.AgentConnection(each, Agent).serve()) as server:
+            print(server.port, flush=True)
+            await server.wait_closed()
     client = Client()
-    transport = await aio.spawn([sys.executable, "-m", "benchmarks.peers.connection_ours", "agent"])
-    async with aio.ClientConnection(transport, client) as agent:
-        await agent.initialize(v1.InitializeRequest(protocol_version=1))
-        await agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
-        mode = v1.SetSessionModeRequest(session_id=SESSION, mode_id=v1.SessionModeId("m"))
+    command = [sys.executable, "-m", "benchmarks.peers.connection_ours"]
+    if sys.argv[1:] == ["websocket"]:
+        process, port = await started(*command, "server")
+        url = f"ws://localhost:{port}"
+        await drive(client, await aio.connect_websocket(url), url, process.pid)
+        process.kill()
+        return
+    await drive(client, await aio.spawn([*command, "agent"]))
+
+
+async def drive(client: Client, transport: aio.Transport, url: str = "", agent_pid: int = 0) -> None:
+    """Do what is asked for over a connection, and over more to the address of a server."""
+    mode = v1.SetSessionModeRequest(session_id=SESSION, mode_id=v1.SessionModeId("m"))
+    async with AsyncExitStack() as stack:
+
+        async def opened(transport: aio.Transport) -> aio.ClientConnection:
+            agent = await stack.enter_async_context(aio.ClientConnection(transport, client))
+            await agent.initialize(v1.InitializeRequest(protocol_version=1))
+            await agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
+            return agent
+
+        def trip_of(agent: aio.ClientConnection) -> Trip:
+            async def trip() -> Any:
+                return (await agent.session_set_mode(mode)).meta
+
+            return trip
+
+        agent = await opened(transport)
 
         async def chunks(count: int) -> Any:
             client.count = 0
@@ -80,10 +110,10 @@ async def main() -> None:
             assert client.count == count * len(TEXT)
             return answer.meta
 
-        async def trip() -> Any:
-            return (await agent.session_set_mode(mode)).meta
+        async def connect() -> Trip:
+            return trip_of(await opened(await aio.connect_websocket(url)))
 
-        await serve(chunks, trip)
+        await serve(chunks, trip_of(agent), connect, agent_pid)
 
 
 if __name__ == "__main__":

@@ -242,7 +242,11 @@ class Connection(Generic[H]):
         calls = self._lifecycle.calls
         call = calls.add(method)
         try:
-            self._outbox.put(self._lifecycle.writer.request(call.id, tail, method, params))
+            data = self._lifecycle.writer.request(call.id, tail, method, params)
+            if calls.are_few:
+                self._outbox.put_now(data)
+            else:
+                self._outbox.put(data)
             if timeout is None:
                 return await call.future
             async with asyncio.timeout(timeout):

@@ -489,3 +489,20 @@ def test_updates_that_a_client_must_want(types: Any, ends: Any) -> None:
 
 def test_some_update_must_be_wanted() -> None:
     assert any(name.startswith("session/update#update=") for name in capabilities("v1_unstable"))
+
+
+def test_what_was_let_through_does_not_hide_what_is_refused() -> None:
+    """The gate remembers classes that need nothing; one that needs something is refused each time."""
+    gate_of: Any = HANDSHAKE.Gate
+    needs = v1_aio.AgentConnection.side.needs
+    gate = gate_of(needs, v1.InitializeRequest(protocol_version=1))
+    chunk = v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text="a"))
+    plan = v1.PlanRemoved(plan_id=v1.PlanId("p"))
+
+    def params(update: Any) -> v1.SessionNotification:
+        return v1.SessionNotification(session_id=v1.SessionId("s"), update=update)
+
+    for _ in range(3):
+        gate.check("session/update", params(chunk))
+        with pytest.raises(aio.NotAdvertised, match="plan"):
+            gate.check("session/update", params(plan))

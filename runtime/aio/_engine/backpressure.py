@@ -34,6 +34,11 @@ class Backpressure:
         """Whether the peer was found to be gone, though the stream has not ended."""
         self._left_behind = MAX_LEFT_BEHIND
 
+    @property
+    def must_look(self) -> bool:
+        """Whether reading may have to wait."""
+        return self._lifecycle.inbox.is_full or self._lifecycle.outbox.from_reader > 0 or self.peer_is_gone
+
     def count(self, messages: Sequence[bytes]) -> None:
         """Count what was read from a peer that is gone."""
         self._left_behind -= sum(map(len, messages))

@@ -11,6 +11,8 @@ from .inbox import HANDLER_RUN, Inbox
 
 LONGEST_ID = 30
 """A text longer than this, in characters, is not compared with ids."""
+FEW = 8
+"""Up to this number of pending calls, each is written by itself and at once."""
 MAX_ABANDONED = 10_000
 """How many abandoned calls are remembered, so that their late answers are dropped silently."""
 
@@ -32,6 +34,16 @@ class Calls:
     def any_pending(self) -> bool:
         """Whether a call waits for its answer."""
         return bool(self._pending)
+
+    @property
+    def any_known(self) -> bool:
+        """Whether a response may come: to a pending call, or to an abandoned one."""
+        return bool(self._pending or self._abandoned)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether so few calls wait that each is written at once; more of them are rather written together."""
+        return len(self._pending) <= FEW
 
     def add(self, method: str) -> Call:
         """Open a call under a new id."""

@@ -12,6 +12,7 @@ from .endpoint import Handler, Hook
 from .outbox import Outbox
 from .pending_request import PendingRequest
 from .queue_item import Delivery, HookNotification, QueueItem, RequestStart
+from .settling import Settling
 
 HANDLER_RUN: ContextVar[int] = ContextVar("acp_handler_run", default=0)
 """The handler run that this code is part of: a number for each item that an inbox handles, or 0 outside of all.
@@ -26,12 +27,6 @@ MAX_BYTES = 8 * 1024 * 1024
 """Above this number of bytes read since the inbox was last empty, reading waits until it is."""
 MAX_BYTES_WHILE_CALLING = 30 * 1024 * 1024
 """Above this number of bytes, reading also waits if a handler waits for an answer that may be behind them."""
-SETTLE_ITERATIONS = 10
-"""The iterations of the event loop between the delivery of an answer and the handling of what follows it.
-
-A task sees the answer in the first iteration, whoever awaits that task in the third, and `gather`, `wait_for` and
-`TaskGroup` around it take two more each.
-"""
 
 
 class Inbox:
@@ -54,8 +49,8 @@ class Inbox:
         "_stopping",
         "_wake",
         "handler_run",
-        "is_settling",
         "put",
+        "settling",
     )
 
     def __init__(
@@ -67,8 +62,7 @@ class Inbox:
         """Start empty. `start_request` starts a request's task, `on_failure` is called with a handler that raised."""
         self.handler_run = 0
         """The number of the running handler's run, 0 while none runs."""
-        self.is_settling = False
-        """Whether an answer was delivered that those who await it may not have seen yet."""
+        self.settling = Settling()
         self._queue: deque[QueueItem] = deque()
         self.put: Callable[[QueueItem], None] = self._queue.append
         """Add an item; the worker looks at it once it is woken."""
@@ -112,6 +106,16 @@ class Inbox:
         """Count the bytes of what was put."""
         self._bytes += size
 
+    @property
+    def may_start(self) -> bool:
+        """Whether a request need not wait: no item does, no handler runs, and all have seen the last answer."""
+        return not self._queue and not self.handler_run and not self.settling.is_under_way
+
+    @property
+    def has_items(self) -> bool:
+        """Whether an item waits."""
+        return bool(self._queue)
+
     def wake(self) -> None:
         """Have the worker look at the queue."""
         wake = self._wake
@@ -139,7 +143,7 @@ class Inbox:
             call.complete(outcome)
         elif self.is_idle:
             call.complete(outcome)
-            self.is_settling = True
+            self.settling.begin()
         else:
             self._queue.append(Delivery(call, outcome))
 
@@ -195,6 +199,7 @@ class Inbox:
             await self._handle_items(handlers)
         finally:
             self._is_over = True
+            self.settling.stop()
             self.handler_run = self._awaited = 0
             self._release()
             self._release_drained()
@@ -204,8 +209,8 @@ class Inbox:
         queue, half = self._queue, self._bound // 2
         while not self._stopping:
             while queue:
-                if self.is_settling:
-                    await self._settle()
+                if self.settling.is_under_way:
+                    await self.settling.wait()
                 item = queue.popleft()
                 self.handler_run = next(_RUNS)
                 HANDLER_RUN.set(self.handler_run)
@@ -218,7 +223,7 @@ class Inbox:
                         awaitable = self._start_request(item.request)
                     elif type(item) is Delivery:
                         item.call.complete(item.outcome)
-                        self.is_settling = True
+                        self.settling.begin()
                     elif type(item) is HookNotification:
                         handler = item.hook
                         awaitable = item.hook(item.method, item.params)
@@ -245,12 +250,6 @@ class Inbox:
         self.handler_run = self._bytes = self._awaited = 0
         self._release()
         self._release_drained()
-
-    async def _settle(self) -> None:
-        """Let the caller see a delivered answer before what follows it is handled."""
-        for _ in range(SETTLE_ITERATIONS):
-            await asyncio.sleep(0)
-        self.is_settling = False
 
     def _release(self) -> None:
         """Let the waiting reader continue."""

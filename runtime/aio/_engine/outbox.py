@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from .._transports.transport import Transport
+from .._transports.transport import Transport, shortcut
 
 HIGH = 256 * 1024
 """Above this number of waiting bytes, senders wait before they put another message."""
@@ -15,11 +15,13 @@ class Outbox:
 
     __slots__ = (
         "_idle",
+        "_is_held",
         "_is_over",
         "_line",
         "_on_room",
         "_queue",
         "_room",
+        "_send_now",
         "_trace",
         "_transport",
         "_wake",
@@ -50,6 +52,9 @@ class Outbox:
         self._idle = asyncio.Event()
         self._idle.set()
         self._is_over = False
+        self._is_held = False
+        self._send_now: Callable[[list[bytes]], bool] | None = None
+        """Sends messages without waiting, if the transport can."""
         self._on_room: Callable[[], None] | None = None
 
     @property
@@ -65,16 +70,47 @@ class Outbox:
             self._trace(message)
         self._queue.append(message)
         self.size += len(message)
-        wake = self._wake
-        if wake is not None:
-            self._wake = None
-            self._idle.clear()
-            if not wake.done():
-                wake.set_result(None)
+        if self._wake is not None and not self._is_held:
+            self._wake_writer(self._wake)
         if self.size > HIGH:
             self._room.clear()
             return True
         return False
+
+    def put_now(self, message: bytes) -> None:
+        """Take a message, and write it in this iteration of the event loop if the transport need not wait."""
+        if self._is_held:
+            self.put(message)
+            return
+        self.hold()
+        try:
+            self.put(message)
+        finally:
+            self.release()
+
+    def hold(self) -> None:
+        """Collect messages until `release`, which writes them together and at once."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Write what was collected at once if the transport need not wait, or leave it to the writer."""
+        self._is_held = False
+        if self._wake is not None and self._queue and not self._write_now():
+            self._wake_writer(self._wake)
+
+    def _write_now(self) -> bool:
+        """Write what waits; return whether the transport took it. The writer does all that takes more."""
+        if self._send_now is None or self._line or self.size > HIGH or not self._send_now(self._queue):
+            return False
+        self._queue = []
+        self.size = self.from_reader = 0
+        return True
+
+    def _wake_writer(self, wake: asyncio.Future[None]) -> None:
+        self._wake = None
+        self._idle.clear()
+        if not wake.done():
+            wake.set_result(None)
 
     def count_from_reader(self, size: int) -> None:
         """Count bytes that the reader has put."""
@@ -133,6 +169,7 @@ class Outbox:
         """Write until the stream breaks; `broken` is then the reason."""
         loop = asyncio.get_running_loop()
         self._idle.clear()
+        self._send_now = shortcut(self._transport, "send_now", "send")
         try:
             while True:
                 if not self._queue:

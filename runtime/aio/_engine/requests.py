@@ -3,10 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any
 
 from ..._rpc.errors import InternalError, InvalidRequest, RequestCancelled, RequestError
 from .._request_task import REQUEST_TASK
+from .first_step import start_now
 from .inbox import LOOP_EXITS
 from .outbox import HIGH, Outbox
 from .pending_request import PendingRequest
@@ -41,11 +43,17 @@ class Requests:
         self._waiting: deque[PendingRequest] = deque()
         self._room: asyncio.Future[None] | None = None
         self._closing = False
+        self.context = copy_context()
+        """What handlers that start at once see of the context in which the connection was started."""
 
     @property
     def is_full(self) -> bool:
         """Whether no further request can be accepted."""
         return len(self._waiting) >= MAX_WAITING or self._bytes > MAX_BYTES
+
+    def has_room_for(self, count: int, size: int) -> bool:
+        """Return whether so many requests, with so many bytes together, can be accepted without waiting."""
+        return len(self._waiting) + count <= MAX_WAITING and self._bytes + size <= MAX_BYTES
 
     @property
     def tasks(self) -> list[asyncio.Task[None]]:
@@ -85,6 +93,11 @@ class Requests:
         if request.task is None and not self._closing:
             request.task = asyncio.get_running_loop().create_task(self._run(request), name=REQUEST_TASK)
 
+    def start_now(self, request: PendingRequest) -> None:
+        """Start a request and run the first step of its handler at once."""
+        if not self._closing:
+            request.task = start_now(self._run(request), REQUEST_TASK, self.context.copy())
+
     async def start_and_wait(self, request: PendingRequest) -> None:
         """Start a request and wait until its task has begun, so that no later notification is handled before."""
         self.start(request)
@@ -120,6 +133,8 @@ class Requests:
     async def _run(self, request: PendingRequest) -> None:
         try:
             request.is_started = True
+            if request.task is None:  # the first step runs before the task is known elsewhere
+                request.task = asyncio.current_task()
             result, error = await self._outcome_of(request)
             request.is_done = True
             if self._outbox.size > HIGH:

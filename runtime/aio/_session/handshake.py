@@ -45,7 +45,7 @@ class Handshake(Struct, Generic[Q, A], frozen=True):
 class Gate:
     """Refuses to send what the peer did not advertise."""
 
-    __slots__ = ("_refused",)
+    __slots__ = ("_by_class", "_refused")
 
     def __init__(self, needs: Iterable[Need], advertised: Any) -> None:
         """Find the capabilities that methods need and that are not `advertised` in the peer's part of `initialize`."""
@@ -54,9 +54,26 @@ class Gate:
         for need in sorted(needs, key=lambda n: n.group):  # a member of a group is reported rather than the group
             if not _is_advertised(plain, need):
                 self._refused.setdefault(need.method, []).append(need)
+        self._by_class: dict[str, tuple[str, set[type]]] = {}
+        """The methods of which only the class of one field decides, with the classes that were let through."""
+        for method, refused in self._refused.items():
+            fields = {need.field for need in refused}
+            if len(fields) == 1 and fields != {""} and all(need.value is not None for need in refused):
+                self._by_class[method] = fields.pop(), set()
 
     def check(self, method: str, params: Any) -> None:
         """Raise `NotAdvertised` if the peer did not advertise the method or something in its params."""
+        by_class = self._by_class.get(method)
+        if by_class is None:
+            self._check_each(method, params)
+            return
+        value = getattr(params, by_class[0], None)
+        if value.__class__ not in by_class[1]:
+            self._check_each(method, params)
+            if isinstance(value, Struct):  # the tag of which belongs to its class
+                by_class[1].add(value.__class__)
+
+    def _check_each(self, method: str, params: Any) -> None:
         for need in self._refused.get(method, ()):
             if need.applies_to(params):
                 part = f"{need.field} {need.value or ''}".strip()

@@ -3,6 +3,7 @@
 import os
 import select
 import selectors
+import socket
 import stat
 
 from . import platforms
@@ -33,3 +34,11 @@ def is_hung_up(fd: int) -> bool:
     poll = select.poll()
     poll.register(fd, events)
     return any(event & (events | select.POLLERR) for _, event in poll.poll(0))
+
+
+def is_network(fd: int) -> bool:
+    """Return whether a descriptor is a socket of the network; False for pipes and for sockets within the system."""
+    if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+        return False
+    with socket.socket(fileno=os.dup(fd)) as copy:
+        return copy.family in (socket.AF_INET, socket.AF_INET6)

@@ -15,6 +15,11 @@ class FlowControl:
         self.error: OSError | None = None
         """Why the stream is broken or closed; None while it is open."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether writers need not wait, and the stream is not broken."""
+        return self.error is None and self._writable.is_set()
+
     def pause(self) -> None:
         """Let writers wait."""
         self._writable.clear()

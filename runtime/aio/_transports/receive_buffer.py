@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from ..._rpc.framing import START
-from .transport import MessageTooLong
+from .transport import MessageTooLong, Take
 
 HIGH = 2 * 1024 * 1024
 """Default number of waiting bytes above which reading pauses."""
@@ -40,10 +40,14 @@ class ReceiveBuffer:
         """Called to pause reading from the underlying stream."""
         self.resume: Callable[[], None] | None = None
         """Called to resume it."""
+        self.deliver_to: Take | None = None
+        """Called with messages that come while `take` waits; it returns whether it has handled them."""
 
     def put(self, messages: list[bytes]) -> None:
         """Add messages, taking over the list itself. Messages after the end are ignored."""
         if not messages or self.is_ended:
+            return
+        if self.deliver(messages):
             return
         cost = sum(map(len, messages)) + self._overhead * len(messages)
         if cost > BATCH and len(messages) > 1:
@@ -113,6 +117,20 @@ class ReceiveBuffer:
             self._notices.popleft()
             raise part
         return part
+
+    def deliver(self, messages: list[bytes]) -> bool:
+        """Hand messages over instead of waking `take`; return whether they were handled."""
+        waiter, deliver_to = self._waiter, self.deliver_to
+        if deliver_to is None or waiter is None or waiter.done() or self._parts or self.is_ended:
+            return False
+        try:
+            return deliver_to(messages)
+        except Exception as error:
+            waiter.set_exception(error)  # `take` raises it
+            return True
+        except BaseException as error:
+            waiter.set_exception(RuntimeError(repr(error)))
+            raise  # it ends the event loop
 
     def _grow(self, size: int) -> None:
         self._size += size

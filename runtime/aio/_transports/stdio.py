@@ -12,8 +12,8 @@ from . import platforms
 from .blocking import BlockingReader, BlockingWriter
 from .descriptors import is_hung_up, is_pollable
 from .flow_control import FlowControl
-from .lines import LineBuffer, write_lines
-from .transport import LIMIT, Transport
+from .lines import LineBuffer, read_small, write_lines, write_lines_now
+from .transport import LIMIT, Take, Transport
 
 GRACE = 5.0
 """How many seconds `close` waits for a slow reader to take what was written."""
@@ -27,6 +27,7 @@ class _InputProtocol(asyncio.Protocol):
         self.lines = lines
 
     def connection_made(self, transport: Any) -> None:
+        read_small(transport)
         self.lines.pause = transport.pause_reading
         self.lines.resume = transport.resume_reading
 
@@ -131,8 +132,14 @@ class _StdioTransport:
     async def receive(self) -> Sequence[bytes]:
         return await self._lines.take()
 
+    def deliver_to(self, take: Take) -> None:
+        self._lines.deliver_to = take
+
     async def send(self, messages: Sequence[bytes]) -> None:
         await write_lines(self._writer.write, self._flow, messages)
+
+    def send_now(self, messages: Sequence[bytes]) -> bool:
+        return write_lines_now(self._writer.write, self._flow, messages)
 
     async def close(self) -> None:
         if self._closed:

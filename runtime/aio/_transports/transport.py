@@ -1,7 +1,7 @@
 """The interface between a connection and whatever carries its messages."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from ..._types.portable import Portable
 
@@ -29,6 +29,10 @@ class MessageTooLong(Portable, ValueError):
         return f"{text}, and so are {self.more} after it" if self.more else text
 
 
+Take = Callable[[list[bytes]], bool]
+"""Handles messages at once and returns True, or leaves them to `receive`."""
+
+
 class Transport(Protocol):
     """What a connection needs from the object that carries its messages.
 
@@ -39,6 +43,14 @@ class Transport(Protocol):
     status of the peer's process; both go into `ConnectionClosed`. `is_gone` is true once the peer has ended and can
     send nothing more, even while messages wait to be received: a connection whose handlers are stuck receives nothing
     and would not notice the end otherwise.
+
+    It may also have two shortcuts, which save iterations of the event loop:
+
+    - `deliver_to(take)`: while `receive` waits, `take` is called with messages as they come, from the loop's own
+      callback. It returns whether it has handled them; if not, `receive` returns them.
+    - `send_now(messages)`: sends them without waiting and returns True, or does nothing and returns False.
+
+    A class that overrides `receive` or `send` alone is used without the shortcut that it inherits.
     """
 
     async def receive(self) -> Sequence[bytes]:
@@ -59,3 +71,12 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Close both directions and release all resources. Closing again does nothing."""
         ...
+
+
+def shortcut(transport: Transport, name: str, method: str) -> Any:
+    """Return a transport's shortcut for a method; None if it has none, or one of another class than the method."""
+    for cls in type(transport).__mro__:
+        if method in vars(cls):
+            is_own = name in vars(cls) and method not in getattr(transport, "__dict__", ())
+            return getattr(transport, name) if is_own else None
+    return None

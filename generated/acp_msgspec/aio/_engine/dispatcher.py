@@ -48,6 +48,8 @@ class Dispatcher:
             "unknown": options.unknown,
             "on_skip": lifecycle.reports.guarded_skip_hook(),
         }
+        self.starts_now = False
+        """Whether requests before which nothing waits start while they are dispatched."""
         self._accepted: list[PendingRequest] = []
         """The requests that were accepted since the inbox was last woken."""
         self._result_checks: dict[str, Callable[[Any], str | None]] = {}
@@ -93,7 +95,7 @@ class Dispatcher:
             asyncio.get_running_loop().call_soon(self._start, accepted)
 
     def _start(self, requests: list[PendingRequest]) -> None:
-        if self._lifecycle.inbox.is_settling:  # those who await an answer that came before continue first
+        if self._lifecycle.inbox.settling.is_under_way:  # those who await an answer that came before continue first
             asyncio.get_running_loop().call_soon(self._start, requests)
             return
         for request in requests:
@@ -208,6 +210,8 @@ class Dispatcher:
     def _is_response(self, message: Any, text: bytes, line: Line | None) -> bool:
         """Return whether a decoded request also has a result and the id of a call; a pending call then fails."""
         calls = self._lifecycle.calls
+        if not calls.any_known:
+            return False
         call = calls.get(message.id)
         is_known = call is not None or calls.find_similar(message.id) is not None or calls.is_abandoned(message.id)
         if not is_known or message.id not in (line or Line(text)).response_ids():
@@ -241,7 +245,9 @@ class Dispatcher:
             return
         if batch is not None:
             batch.expect()
-        if accepted:
+        if accepted and self.starts_now and lifecycle.inbox.may_start:
+            requests.start_now(request)
+        elif accepted:
             self._accepted.append(request)
             lifecycle.inbox.put(RequestStart(request))
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from contextvars import copy_context
 from threading import get_ident
 from typing import Any
 
@@ -62,6 +63,7 @@ class Lifecycle:
     def start(self, reader: Coroutine[Any, Any, str], notification_handlers: Mapping[type[Any], Handler]) -> None:
         """Start the tasks; the reader returns the reason why the stream has ended."""
         self.loop, self.thread = asyncio.get_running_loop(), get_ident()
+        self.requests.context = copy_context()
         create = self.loop.create_task
         self._tasks = [create(reader), create(self.outbox.run()), create(self.inbox.run(notification_handlers))]
         for task in self._tasks:

@@ -18,5 +18,7 @@ def weight(message: bytes) -> int:
 
 def total_weight(messages: Sequence[bytes]) -> int:
     """Return the number of bytes to count for several messages."""
+    if len(messages) == 1:
+        return weight(messages[0])
     size = sum(map(len, messages))
     return size if size <= SMALL or max(map(len, messages)) <= SMALL else sum(map(weight, messages))

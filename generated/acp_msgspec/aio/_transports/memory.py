@@ -38,17 +38,28 @@ class _MemoryEnd:
         return await self._in.received.take()
 
     async def send(self, messages: Sequence[bytes]) -> None:
-        pipe, limit = self._out, self._limit
+        pipe = self._out
         pipe.flow.check()
-        if limit is None:
-            pipe.received.put(list(messages))
-        else:
-            for message in messages:
-                if len(message) <= limit:
-                    pipe.received.put([message])
-                else:
-                    pipe.received.put_too_long(limit, message)
+        self._put(messages)
         await pipe.flow.wait_writable()
+
+    def send_now(self, messages: Sequence[bytes]) -> bool:
+        pipe = self._out
+        if not pipe.flow.is_open:
+            return False
+        self._put(messages)
+        return True
+
+    def _put(self, messages: Sequence[bytes]) -> None:
+        received, limit = self._out.received, self._limit
+        if limit is None:
+            received.put(list(messages))
+            return
+        for message in messages:
+            if len(message) <= limit:
+                received.put([message])
+            else:
+                received.put_too_long(limit, message)
 
     async def close(self) -> None:
         self._in.close()

@@ -11,11 +11,11 @@ from typing import Any
 from ..._types.printable import printable
 from .descriptors import is_hung_up
 from .flow_control import FlowControl
-from .lines import LineBuffer, write_lines
+from .lines import LineBuffer, read_small, write_lines, write_lines_now
 from .process_tree import ProcessTree, tree_of
 from .receive_buffer import HIGH
 from .start_process import start_program
-from .transport import LIMIT
+from .transport import LIMIT, Take
 
 _LOG = logging.getLogger(__name__.rsplit(".", 2)[0])
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -35,6 +35,28 @@ PIPE_CAPACITY = 1024 * 1024
 POLL_INTERVAL = 0.02
 
 
+class _OutputProtocol(asyncio.Protocol):
+    """Reads the output of the process directly: the loop's own protocol takes one more iteration for each piece."""
+
+    def __init__(self, process: "_ProcessProtocol", own: Any) -> None:
+        self.process = process
+        self.own = own
+        """The loop's protocol, which must learn the end of the pipe."""
+
+    def data_received(self, data: bytes) -> None:
+        process = self.process
+        process.output_size += len(data)
+        process.lines.feed(data)
+        if process.output_size > PIPE_CAPACITY and process.silence_timer is not None:
+            process.lines.set_high(HIGH)  # whatever still comes was written by other processes
+
+    def eof_received(self) -> Any:
+        return self.own.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.own.connection_lost(exc)
+
+
 class _ProcessProtocol(asyncio.SubprocessProtocol):
     """Receives the output of the process and the news of its end."""
 
@@ -49,21 +71,24 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
         self.closed = asyncio.Event()
         """Set once the process has ended and all pipes are closed."""
         self.tree: ProcessTree | None = None
-        self._silence_timer: asyncio.TimerHandle | None = None
-        self._output_size = 0
+        self.silence_timer: asyncio.TimerHandle | None = None
+        """Looks for silence after the end of the process."""
+        self._output: _OutputProtocol | None = None
+        self.output_size = 0
         """Bytes of output so far; starts again when the process ends."""
 
     def connection_made(self, transport: Any) -> None:
         self.tree = tree_of(transport.get_pid())
         output = transport.get_pipe_transport(STDOUT)
         self.lines.pause, self.lines.resume = output.pause_reading, output.resume_reading
+        read_small(output)
+        self._output = _OutputProtocol(self, output.get_protocol())
+        output.set_protocol(self._output)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == STDOUT:
-            self._output_size += len(data)
-            self.lines.feed(data)
-            if self._output_size > PIPE_CAPACITY and self._silence_timer is not None:
-                self.lines.set_high(HIGH)  # whatever still comes was written by other processes
+            if self._output is not None:  # what was read before the pipe had this protocol
+                self._output.data_received(data)
             return
         self.stderr += data
         if len(self.stderr) > STDERR_KEPT:
@@ -93,7 +118,7 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
         if self.tree is not None:
             self.tree.leader_exited()
         self.exited.set()
-        self._output_size = 0
+        self.output_size = 0
         # Read the rest of the pipe even if nothing receives it, so that the end of the stream is noticed.
         self.lines.set_high(None)
         self._await_silence(ROUNDS)
@@ -101,18 +126,18 @@ class _ProcessProtocol(asyncio.SubprocessProtocol):
     def _await_silence(self, rounds: int) -> None:
         """End the output after some silence: processes started by this one may hold it open, or write for ever."""
         call_later = asyncio.get_running_loop().call_later
-        self._silence_timer = call_later(SILENCE, self._check_silence, self._output_size, rounds - 1)
+        self.silence_timer = call_later(SILENCE, self._check_silence, self.output_size, rounds - 1)
 
     def _check_silence(self, size_before: int, rounds: int) -> None:
         # Each round reads at least once, so the content of the pipe has been read after all of them.
-        if rounds and self._output_size > size_before and not self.lines.is_paused:
+        if rounds and self.output_size > size_before and not self.lines.is_paused:
             self._await_silence(rounds)
         else:
             self.lines.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._silence_timer is not None:
-            self._silence_timer.cancel()
+        if self.silence_timer is not None:
+            self.silence_timer.cancel()
         self.lines.end(exc)
         self.closed.set()
 
@@ -177,9 +202,17 @@ class ProcessTransport:
                 await self._wait(self._protocol.stderr_ended, LAST_LINE_TIMEOUT)
         return lines
 
+    def deliver_to(self, take: Take) -> None:
+        """Have lines handled as they come, while `receive` waits."""
+        self._protocol.lines.deliver_to = take
+
     async def send(self, messages: Sequence[bytes]) -> None:
         """Write lines to the process."""
         await write_lines(self._input.write, self._protocol.flow, messages)
+
+    def send_now(self, messages: Sequence[bytes]) -> bool:
+        """Write lines to the process if it takes them without waiting; return whether it did."""
+        return write_lines_now(self._input.write, self._protocol.flow, messages)
 
     async def close(self) -> None:
         """End the process group: close its input, then SIGTERM, then SIGKILL, with `grace` seconds in between."""

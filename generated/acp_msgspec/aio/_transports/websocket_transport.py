@@ -1,13 +1,15 @@
 """The transport over one WebSocket."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from ..._types.printable import printable
 from .descriptors import is_hung_up
 from .receive_buffer import ReceiveBuffer
+from .transport import Take
 
 HIGH = 4 * 1024 * 1024
 """Reading pauses while more than this many bytes wait to be received."""
@@ -19,17 +21,27 @@ PROBE_INTERVAL = 1.0
 """While reading is paused, seconds between two checks that the peer still exists."""
 CLOSE_TIMEOUT = 2.0
 """How many seconds the peer has to answer a close frame."""
+TEXT = 1
+"""The opcode of a frame that is a text message or begins one."""
 UNSUPPORTED_DATA, TOO_BIG, INTERNAL_ERROR = 1003, 1009, 1011
+DELIVERED = 16
+"""How many messages of one piece that was read are handed over at once."""
+SENT_NOW = 64 * 1024
+"""Up to this many bytes are written without waiting."""
+READ_WITHOUT_LOOP = 100
+"""How many messages are taken from the library before the event loop runs, as each may be handled at once."""
 FRAGMENTS = 4096
 """How many fragments a message may have; each costs more memory than its bytes."""
 TOO_MANY = "too many fragments"
 """The close reason that newer versions of the library send for more fragments."""
 
 
+@cache
 def bounded_connection(connection: Any) -> Any:
     """Return a subclass of the library's connection class whose memory a hostile peer cannot exhaust.
 
-    It reads less at once, and aborts when a peer sends pings without reading the pongs; the library bounds neither.
+    It reads less at once, and aborts when a peer sends pings without reading the pongs; the library bounds neither. Its
+    `deliver`, if set, is given whole text messages before which the library has none, and says whether it took one.
     """
 
     def connection_made(self: Any, transport: Any) -> None:
@@ -38,12 +50,21 @@ def bounded_connection(connection: Any) -> Any:
         connection.connection_made(self, transport)
 
     def data_received(self: Any, data: bytes) -> None:
+        self.may_deliver = DELIVERED
         connection.data_received(self, data)
         if self.transport.get_write_buffer_size() > self.sending + PONGS:
             self.is_overrun = True
             self.transport.abort()
 
-    members = {"connection_made": connection_made, "data_received": data_received, "sending": 0, "is_overrun": False}
+    def process_event(self: Any, event: Any) -> None:
+        if self.deliver is not None and self.may_deliver > 0 and not len(self.recv_messages.frames):
+            self.may_deliver -= 1
+            if event.fin and event.opcode == TEXT and self.deliver(event.data):
+                return
+        connection.process_event(self, event)
+
+    members: dict[str, Any] = {f.__name__: f for f in (connection_made, data_received, process_event)}
+    members |= {"sending": 0, "is_overrun": False, "deliver": None, "may_deliver": 0}
     return type("Connection", (connection,), members)
 
 
@@ -98,11 +119,37 @@ class WebSocketTransport:
     async def receive(self) -> Sequence[bytes]:
         return await self._received.take()
 
+    def deliver_to(self, take: Take) -> None:
+        self._received.deliver_to = take
+        self._socket.deliver = self._deliver
+
+    def _deliver(self, data: Any) -> bool:
+        """Hand a message over in the callback that has read it; text that is not valid is left to the library."""
+        message = bytes(data)
+        try:
+            message.decode()
+        except UnicodeDecodeError:
+            return False
+        return self._received.deliver([message])
+
+    def send_now(self, messages: Sequence[bytes]) -> bool:
+        socket, size = self._socket, sum(map(len, messages))
+        if size > SENT_NOW or socket.state.name != "OPEN" or socket.transport.get_write_buffer_size():
+            return False
+        socket.sending = size
+        for message in messages:
+            socket.protocol.send_text(message)
+        # The library would write each frame by itself. While the connection is open, it has nothing but frames to send.
+        socket.transport.write(b"".join(socket.protocol.data_to_send()))
+        return True
+
     async def send(self, messages: Sequence[bytes]) -> None:
         try:
-            for message in messages:
-                self._socket.sending = len(message)
-                await self._socket.send(message, text=True)
+            for group in _groups(messages):
+                if not self.send_now(group):
+                    for message in group:
+                        self._socket.sending = len(message)
+                        await self._socket.send(message, text=True)
         except self._closed as why:
             self._set_reason(why)
             raise BrokenPipeError(self.reason) from None
@@ -126,10 +173,13 @@ class WebSocketTransport:
 
     async def _read(self) -> None:
         """Take each message from the library at once."""
-        receive, put = self._receive, self._received.put
+        receive, put, number = self._receive, self._received.put, 0
         try:
             while isinstance(message := await receive(), str):
                 put([message.encode()])
+                number += 1
+                if number % READ_WITHOUT_LOOP == 0:
+                    await asyncio.sleep(0)
             self._received.end()
             if message is None:
                 self.reason = "a message has too many fragments"
@@ -218,3 +268,14 @@ class WebSocketTransport:
             self.reason = f"a message is longer than {self._limit} bytes"
         else:
             self.reason = f"this side closed the connection: {sent.reason or sent.code}"
+
+
+def _groups(messages: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Divide messages into groups that may be written without waiting; a larger message is a group by itself."""
+    start = size = 0
+    for number, message in enumerate(messages):
+        size += len(message)
+        if size > SENT_NOW and number > start:
+            yield messages[start:number]
+            start, size = number, len(message)
+    yield messages[start:]
