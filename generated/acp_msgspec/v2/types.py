@@ -2037,7 +2037,7 @@ IdleStateUpdate: TypeAlias = OpenFallback[
 ]
 """No work is going on in the foreground, so the agent can take the next prompt; work in the background may go on.
 
-Distinguished by `stopReason`, which says how the last work ended: a repeated one is no second end.
+Distinguished by `stopReason`, which says how the last work ended: a repeated one is not a second end.
 [#/$defs/IdleStateUpdate]
 """
 

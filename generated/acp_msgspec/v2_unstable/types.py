@@ -597,7 +597,7 @@ class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
 class ArchiveSessionRequest(AcpStruct):
     """Hides a session from the usual `session/list`; its id and history remain.
 
-    An active session is closed first. Archiving twice is no error, an unknown session is (-32002). Needs
+    An active session is closed first. Archiving twice is not an error, an unknown session is (-32002). Needs
     `session.archive`. [#/$defs/ArchiveSessionRequest]
     """
 
@@ -2777,7 +2777,7 @@ IdleStateUpdate: TypeAlias = OpenFallback[
 ]
 """No work is going on in the foreground, so the agent can take the next prompt; work in the background may go on.
 
-Distinguished by `stopReason`, which says how the last work ended: a repeated one is no second end.
+Distinguished by `stopReason`, which says how the last work ended: a repeated one is not a second end.
 [#/$defs/IdleStateUpdate]
 """
 
@@ -2999,7 +2999,7 @@ class McpError(CatchAll):
 class MessageMcpNotification(AcpStruct):
     """Carries a notification of MCP from a server on the client's side to the agent.
 
-    It may tell of the progress of a request that is being handled. There is no response.
+    It may tell of the progress of a request that is being handled. It gets no response.
     [#/$defs/MessageMcpNotification]
     """
 
@@ -4813,7 +4813,7 @@ class SetSessionTitleResponse(AcpStruct):
 class UnarchiveSessionRequest(AcpStruct):
     """Brings a session back to the usual `session/list`, without resuming it.
 
-    It is no error if the session is not archived, but an unknown session is (-32002). Needs `session.archive`.
+    It is not an error if the session is not archived, but an unknown session is (-32002). Needs `session.archive`.
     [#/$defs/UnarchiveSessionRequest]
     """
 
