@@ -1,7 +1,7 @@
 """Applies updates with three-state fields to the objects that they change."""
 
 from functools import cache
-from typing import Any, Literal, TypeVar, get_origin
+from typing import Any, Literal, TypeVar, cast, get_origin
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -40,7 +40,7 @@ def apply_patch(current: S, patch: Struct, /) -> S:
         if value is None and three_states:
             changes[field.name] = _cleared(target)
         elif isinstance(value, dict) and is_merged_by_key(field.type):
-            changes[field.name] = _merged(getattr(current, field.name), value)
+            changes[field.name] = _merged(getattr(current, field.name), cast("dict[str, Any]", value))
         else:
             changes[field.name] = value
     return msgspec.structs.replace(current, **changes)
