@@ -187,6 +187,8 @@ def _field(owner: str, entry: Field, overrides: Overrides, module: Module) -> tu
         declared = _declared_in(entry, owner)
         listed = entry.wire in overrides.patch.get(declared, ())
         notes.append(f"override patch.{declared} in {overrides.file}" if listed else "as the schema says: an update")
+    if entry.merged:
+        notes.append(f"merged key by key: override merged in {overrides.file}")
     if entry.presence is Presence.EMPTY and isinstance(entry.default, MemberOf):
         notes.append(f"override default.{entry.default.enumeration} in {overrides.file}")
     annotations = _annotations(entry.pointer, module)

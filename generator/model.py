@@ -123,6 +123,9 @@ class Field:
     """What an absent field reads as, where its presence is `DEFAULTED` or `EMPTY`."""
     constant: str | None = None
     """The only string that the field may hold: the tag of an inner union."""
+    merged: bool = False
+    """Whether an object changes the present one key by key, where null removes a key, instead of replacing it; only
+    where the presence is `PATCH`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ TABLES = ("patch", "not_patch", "enforced", "forbids", "default", "unknown_membe
 SETS = ("patch", "not_patch", "enforced", "forbids")
 """The tables whose entries are sets of keys."""
 MARKER, NULL_AS_EMPTY = "marker", "null_as_empty"
-FREE, GONE = "free", "gone"
+FREE, GONE, MERGED = "free", "gone", "merged"
 UNIONS = ("tag_decides", "verbatim")
-LISTS = (*UNIONS, FREE, GONE)
+LISTS = (*UNIONS, FREE, GONE, MERGED)
 """Lists of names that a label has besides its tables."""
 STABLE_OF = {"v1_unstable": "v1", "v2_unstable": "v2"}
 
@@ -58,7 +58,8 @@ class Overrides:
     """The keys that exclude a definition where a union has it as a variant."""
     lists: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The lists `LISTS`. `tag_decides`: a known tag excludes the fallbacks. `verbatim`: no value changes. `free`: the
-    methods that need no capability. `gone`: names and roles that may go though what they stand for is still there."""
+    methods that need no capability. `merged`: the properties whose objects an update merges. `gone`: names and roles
+    that may go though what they stand for is still there."""
     null_as_empty: bool = False
     """Whether null stands for an empty object where a payload of a method requires nothing."""
     default: dict[str, str] = field(default_factory=dict[str, str])
@@ -115,6 +116,13 @@ class Overrides:
         found = union in self.lists.get(key, ())
         if found:
             self._used.add(f"{key}.{union}")
+        return found
+
+    def merges(self, key: str) -> bool:
+        """Return whether an update merges the object of a property into the present one."""
+        found = key in self.lists.get(MERGED, ())
+        if found:
+            self._used.add(f"{MERGED}.{key}")
         return found
 
     def takes_null(self) -> bool:

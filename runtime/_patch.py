@@ -1,12 +1,13 @@
 """Applies updates with three-state fields to the objects that they change."""
 
 from functools import cache
-from typing import Any, Literal, TypeVar, get_origin
+from typing import Any, Literal, TypeVar, cast, get_origin
 
 import msgspec
 from msgspec import UNSET, Struct
 
 from ._decode.hook import engine
+from ._types.merging import is_merged_by_key
 
 S = TypeVar("S", bound=Struct)
 
@@ -17,6 +18,9 @@ def apply_patch(current: S, patch: Struct, /) -> S:
     Fields are matched by name. For a three-state field of `patch`, UNSET keeps the present value, None clears it, and
     any other value replaces it as a whole, also lists and maps. For other optional fields of `patch`, the default keeps
     the present value, as it would not be on the wire. Fields that only one of the two classes has are ignored.
+
+    A map in a field marked as `MergedByKey`, such as the `meta` of updates in version 2, is merged instead: each key
+    replaces that key of the present map, or removes it if its value is None. Maps inside are replaced.
 
     A cleared field of `current` that cannot be None gets its default.
 
@@ -33,7 +37,12 @@ def apply_patch(current: S, patch: Struct, /) -> S:
         three_states = field.default is UNSET
         if not three_states and not field.required and value == _default(field):
             continue
-        changes[field.name] = _cleared(target) if value is None and three_states else value
+        if value is None and three_states:
+            changes[field.name] = _cleared(target)
+        elif isinstance(value, dict) and is_merged_by_key(field.type):
+            changes[field.name] = _merged(getattr(current, field.name), cast("dict[str, Any]", value))
+        else:
+            changes[field.name] = value
     return msgspec.structs.replace(current, **changes)
 
 
@@ -60,6 +69,12 @@ def _shared(
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:
     return field.default_factory() if callable(field.default_factory) else field.default
+
+
+def _merged(present: Any, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return a new map with the changes. `present` may be a patch itself, with keys that are None."""
+    both: dict[str, Any] = {**present, **changes} if isinstance(present, dict) else changes
+    return {key: value for key, value in both.items() if value is not None}
 
 
 def _cleared(target: msgspec.structs.FieldInfo) -> Any:

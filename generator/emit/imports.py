@@ -29,6 +29,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "SkipInvalid",
         "Uri",
     ),
+    ".._types.merging": ("MergedByKey",),
     ".._rpc.methods": ("Method",),
     ".._types.numbers": ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32"),
     ".._decode.report": ("OnSkip",),

@@ -132,7 +132,8 @@ class Writer:
         if entry.presence in (Presence.PATCH, Presence.ABSENT):
             text = f"{text} | {self.helper('UnsetType')}"
         wrapper = WRAPPERS.get(entry.leniency)
-        return f"{self.helper(wrapper)}[{text}]" if wrapper else text
+        text = f"{self.helper(wrapper)}[{text}]" if wrapper else text
+        return f"{self.helper('MergedByKey')}[{text}]" if entry.merged else text
 
     def default(self, entry: Field) -> str:
         """Write a field's default with its equals sign, or nothing."""

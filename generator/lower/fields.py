@@ -61,7 +61,9 @@ def _lower(context: Context, prop: Property, name: str) -> Field:
             presence = Presence.EMPTY if default is not None else Presence.ABSENT
         case _:
             pass
-    return Field(prop.key, name, kind, presence, leniency, prop.pointer, default)
+    is_map = isinstance(kind, Nullable) and isinstance(resolve(context, kind.inner), MapOf)
+    is_merged = presence is Presence.PATCH and is_map and context.overrides.merges(prop.key)
+    return Field(prop.key, name, kind, presence, leniency, prop.pointer, default, merged=is_merged)
 
 
 def _constant(prop: Property, name: str, constant: str) -> Field:

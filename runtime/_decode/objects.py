@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from .._types.leniency import Leniency
-from .._types.unions import UnionSpec, candidates, forbidden
+from .._types.unions import UnionSpec, candidates, excluding_key, forbidden
 from .._types.variants import CatchAll, UnknownVariant
 from .context import KeptVariant, RepairContext, TypeReader
 from .hook import FORBIDDEN, dec_hook
@@ -224,19 +224,14 @@ class ExcludingReader(ReaderBase, Struct, frozen=True):
     forbidden: frozenset[str]
 
     def read(self, value: Any, context: RepairContext) -> Any:
-        key = self.excluding(value)
+        key = excluding_key(self.forbidden, value)
         return self.inner.read(value, context) if key is None else context.fail(FORBIDDEN, key)
 
-    def excluding(self, value: Any) -> str | None:
-        """Return the first key of an object that excludes the variant."""
-        keys = cast("dict[str, Any]", value) if isinstance(value, dict) else ()
-        return next((k for k in keys if k in self.forbidden), None)
-
     def viable(self, value: Any) -> bool:
-        return self.inner.viable(value) and self.excluding(value) is None
+        return self.inner.viable(value) and excluding_key(self.forbidden, value) is None
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
-        return self.excluding(value) is not None or self.inner.refuses(value, context)
+        return excluding_key(self.forbidden, value) is not None or self.inner.refuses(value, context)
 
 
 class UnionReader(ReaderBase, Struct, frozen=True):

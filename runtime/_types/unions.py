@@ -130,10 +130,11 @@ def forbidden(kind: Any) -> frozenset[str]:
     return found
 
 
-def is_excluded(kind: Any, value: Any) -> bool:
-    """Return whether a value has a key that excludes a class where a union has it as a variant."""
-    keys = forbidden(kind)
-    return bool(keys) and isinstance(value, dict) and not keys.isdisjoint(cast("dict[str, Any]", value))
+def excluding_key(keys: frozenset[str], value: Any) -> str | None:
+    """Return the first key of an object that is one of `keys`, those that exclude a class; None for other values."""
+    if not keys or not isinstance(value, dict):
+        return None
+    return next((key for key in cast("dict[str, Any]", value) if key in keys), None)
 
 
 class _UnionStandIn(StandIn):

@@ -1,5 +1,7 @@
 """Fixtures of the tests of connections."""
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +16,17 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     """A folder with a neighbour that nobody may see; with both ways to look files up."""
     monkeypatch.setattr(PATHS, "CAN_OPEN_RELATIVE", request.param == "descended" and PATHS.CAN_OPEN_RELATIVE)
     return made(tmp_path)
+
+
+@pytest.fixture(params=["descended", "resolved"])
+def public_root(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that everybody may enter, with one file; with both ways to look files up."""
+    monkeypatch.setattr(PATHS, "CAN_OPEN_RELATIVE", request.param == "descended" and PATHS.CAN_OPEN_RELATIVE)
+    folder = Path(tempfile.mkdtemp()).resolve()
+    folder.chmod(0o755)
+    (folder / "a.txt").write_text("old", encoding="utf-8")
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

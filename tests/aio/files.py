@@ -1,5 +1,7 @@
 """What the tests of files share: reading and writing under a folder that has neighbours."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ from tests.aio.support import run
 
 PATHS: Any = __import__("acp_msgspec.aio._services.paths", fromlist=["x"])
 SECRET = "not for agents"
+needs_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser can be somebody else"
+)
 
 
 def made(folder: Path) -> Path:
@@ -39,6 +44,17 @@ def refused_write(files: aio.Files, path: Path | str, content: str = "x") -> str
     with pytest.raises(acp.InvalidParams) as caught:
         run(files.write(str(path), content))
     return str(caught.value.data["detail"])
+
+
+def write(root: Path, content: str = "new", name: str = "a.txt") -> None:
+    """Write a file, which must work and leave nothing beside it."""
+    before = {p.name for p in root.iterdir()} | {name}
+    run(aio.Files(root).write(str(root / name), content))
+    assert {p.name for p in root.iterdir()} == before
+
+
+def busy(*_: Any, **__: Any) -> None:
+    raise OSError(errno.EBUSY, "Device or resource busy")
 
 
 LINKS = {

@@ -261,7 +261,7 @@ def test_the_log_shows_a_traceback_for_what_failed_here_alone(caplog: pytest.Log
     with caplog.at_level(logging.WARNING, "acp_msgspec.aio"):
         run(turn())
     told = [(record.getMessage().partition(":")[0], bool(record.exc_info)) for record in caplog.records]
-    assert told == [("unfit", False), ("unreadable", False), ("unknown_method", False), ("handler", True)]
+    assert told == [("mismatch", False), ("unreadable", False), ("unknown_method", False), ("handler", True)]
 
 
 EVIL = "a\x1b[31m\r\nINFO forged\u202etxt\x07\x9b\u2028"

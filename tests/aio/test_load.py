@@ -8,6 +8,7 @@ import pytest
 from acp_msgspec import aio, v1, v2
 from acp_msgspec.aio import load_or_new
 from acp_msgspec.state import SessionState, Snapshot
+from acp_msgspec.v2 import aio as v2_aio
 
 from tests.aio.support import run
 
@@ -86,6 +87,52 @@ def test_version_2_resumes() -> None:
     load = v2.ResumeSessionRequest(session_id=v2.SessionId("old"), cwd=v2.AbsolutePath("/"))
     assert _opened(agent, load).loaded
     assert agent.asked == ["resume"]
+
+
+def test_a_replay_is_complete_when_the_session_is_loaded() -> None:
+    """The update that ends a replay comes before the response, and has been handled when the call returns."""
+    told: list[str] = []
+
+    class Client(v2_aio.Client):
+        async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
+            await asyncio.sleep(0.01)  # whatever a handler does with it
+            told.append(type(params.update).__name__)
+
+    class Agent(v2_aio.Agent):
+        def __init__(self, client: v2_aio.AgentConnection) -> None:
+            self.client = client
+
+        async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
+            raise NotImplementedError
+
+        async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
+            raise NotImplementedError
+
+        async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
+            text = v2.TextContent(text="Earlier")
+            key = v2.MessageId("m")
+            for update in (v2.AgentMessage(message_id=key, content=[text]), v2.ReplayComplete()):
+                await self.client.session_update(
+                    v2.UpdateSessionNotification(session_id=params.session_id, update=update)
+                )
+            return v2.ResumeSessionResponse(config_options=[])
+
+    async def opened() -> Any:
+        here, there = aio.memory_pair()
+        async with v2_aio.AgentConnection(there, Agent), v2_aio.ClientConnection(here, Client()) as agent:
+            await agent.negotiate()
+            load = v2.ResumeSessionRequest(
+                session_id=v2.SessionId("old"), cwd=v2.AbsolutePath("/"), replay_from=v2.ReplayFromStart()
+            )
+            new = v2.NewSessionRequest(cwd=v2.AbsolutePath("/"))
+            made = await load_or_new(agent, load, new, snapshot=_snapshot(), text=v2.TextContent)
+            return made, list(told)
+
+    made, before = run(opened())
+    assert made.loaded
+    assert before == told
+    assert len(told) == 2
+    assert "ReplayComplete" in told[-1]
 
 
 def test_over_a_connection_that_knows_what_the_agent_can() -> None:

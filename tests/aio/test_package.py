@@ -176,3 +176,8 @@ def test_names_that_methods_cannot_have() -> None:
         ("a/b-c", True): "a_b_c",
         ("a/b-c", False): "a_b_c_notification",
     }
+
+
+def test_the_former_name_of_a_kind_of_problem() -> None:
+    assert aio.ProblemKind["UNFIT"] is aio.ProblemKind.MISMATCH
+    assert [kind.name for kind in aio.ProblemKind].count("UNFIT") == 0

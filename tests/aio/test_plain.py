@@ -14,7 +14,7 @@ from tests.aio.test_turn_cancel import CANCELLED, END, User, Worker
 
 TEXT = {"sessionId": "s", "prompt": [{"type": "text", "text": "hello"}], "extra": 1}
 IMAGE = {"sessionId": "s", "prompt": [{"type": "image", "data": "", "mimeType": "image/png"}]}
-UNFIT: list[Any] = [{"sessionId": 5, "prompt": []}, {}, [], None, "s", Raw(b'{"sessionId"'), object()]
+MISMATCHES: list[Any] = [{"sessionId": 5, "prompt": []}, {}, [], None, "s", Raw(b'{"sessionId"'), object()]
 
 
 class Quick(aio.Agent):
@@ -37,7 +37,7 @@ def test_a_prompt(params: Any) -> None:
     run(turn())
 
 
-@pytest.mark.parametrize("params", UNFIT)
+@pytest.mark.parametrize("params", MISMATCHES)
 @pytest.mark.parametrize("method", ["session/prompt", "session/close", "initialize"])
 def test_what_does_not_fit_is_not_sent(method: str, params: Any) -> None:
     async def turn() -> None:
@@ -92,8 +92,8 @@ def test_a_cancellation() -> None:
             plain: Any = {"sessionId": "s"}
             await client.session_cancel(plain)
             assert await call == CANCELLED
-            unfit: Any = {}
+            mismatch: Any = {}
             with pytest.raises(TypeError, match="session/cancel"):
-                await client.session_cancel(unfit)
+                await client.session_cancel(mismatch)
 
     run(turn())

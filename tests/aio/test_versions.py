@@ -43,7 +43,7 @@ def test_ends_of_different_versions(of_client: str, of_agent: str) -> None:
             with pytest.raises(aio.UnsupportedVersion) as caught:
                 await client.negotiate(timeout=5)
             assert (caught.value.answered, caught.value.spoken) == (version(of_agent), (version(of_client),))
-        assert [p.kind for p in problems if p.kind is not aio.ProblemKind.UNFIT] == []
+        assert [p.kind for p in problems if p.kind is not aio.ProblemKind.MISMATCH] == []
 
     run(turn())
 

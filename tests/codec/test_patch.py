@@ -1,5 +1,7 @@
 """Applying changes: unset leaves, null clears, a value replaces."""
 
+from typing import Any
+
 import acp_msgspec as acp
 import msgspec
 import pytest
@@ -77,3 +79,49 @@ def test_a_patch_of_something_else() -> None:
         acp.apply_patch(v1.Plan(entries=[]), v1.SessionInfoUpdate(title="x"))
     with pytest.raises(TypeError, match="no field"):
         acp.apply_patch(v1.Plan(entries=[]), v1.CurrentModeUpdate(current_mode_id=v1.SessionModeId("m")))
+
+
+def _call_with(meta: dict[str, Any] | None) -> v2.ToolCallUpdate:
+    return v2.ToolCallUpdate(tool_call_id=CALL, meta=meta)
+
+
+@pytest.mark.parametrize(
+    ("present", "changes", "after"),
+    [
+        ({"a": 1, "b": 2}, {"b": 3, "c": 4}, {"a": 1, "b": 3, "c": 4}),
+        ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+        ({"a": 1}, {"a": None, "never": None}, {}),
+        ({"a": {"x": 1, "y": 2}}, {"a": {"x": 3}}, {"a": {"x": 3}}),
+        ({"a": 1}, {"a": {"x": None}}, {"a": {"x": None}}),
+        ({"a": [1, 2]}, {"a": [None]}, {"a": [None]}),
+        ({"a": 1}, {}, {"a": 1}),
+        ({"a": 1}, None, None),
+        (None, {"a": None, "b": 1}, {"b": 1}),
+        (None, None, None),
+    ],
+)
+def test_metadata_of_version_2_is_merged_by_key(
+    present: dict[str, Any] | None, changes: dict[str, Any] | None, after: dict[str, Any] | None
+) -> None:
+    known = _call_with(present)
+    made = acp.apply_patch(known, _call_with(changes))
+    assert made.meta == after
+    assert known.meta == present  # neither argument is changed
+    assert acp.apply_patch(made, v2.ToolCallUpdate(tool_call_id=CALL, title="t")).meta == after
+
+
+def test_metadata_that_a_patch_never_had() -> None:
+    unset = v2.ToolCallUpdate(tool_call_id=CALL)
+    assert acp.apply_patch(unset, _call_with({"a": 1, "b": None})).meta == {"a": 1}
+    assert acp.apply_patch(_call_with({"a": None, "b": 1}), _call_with({"c": 2})).meta == {"b": 1, "c": 2}
+    assert acp.apply_patch(unset, unset).meta is UNSET
+
+
+def test_metadata_of_version_1_is_replaced() -> None:
+    known = v1.CompactionUpdate(
+        compaction_id=v1.CompactionId("c"), status=v1.CompactionStatus.IN_PROGRESS, meta={"a": 1, "b": 2}
+    )
+    update = v1.CompactionUpdate(
+        compaction_id=v1.CompactionId("c"), status=v1.CompactionStatus.IN_PROGRESS, meta={"b": None}
+    )
+    assert acp.apply_patch(known, update).meta == {"b": None}

@@ -76,6 +76,7 @@ def _lower(source: Source, text: str, folder: Path) -> None:
             'tag_decides = ["AuthMethod", "ContentBlock"]\nverbatim = ["ToolCall"]\n',
             "stale entries tag_decides.ContentBlock, verbatim.ToolCall: ",
         ),
+        ("[v1]\n", '[v1]\nmerged = ["_meta", "meta", "title"]\n', r"stale entries merged\.meta, merged\.title: "),
         ("[v1]\n", '[v1]\nverbatim = "ToolCall"\n', "has an unknown table 'verbatim'"),
         ("null_as_empty = true\n", "null_as_empty = 1\n", "has an unknown table 'null_as_empty'"),
         ("[v1.patch]\n", '[v1.patch]\nToolCall = ["content"]\n', "a patch field must be optional and nullable"),
@@ -128,6 +129,8 @@ def test_what_the_entries_do() -> None:
             update = found[name]
             assert isinstance(update, Struct | CatchAll)
             assert {f.wire for f in update.fields if f.presence is Presence.PATCH} >= set(wires), name
+            for field in (f for f in update.fields if f.presence is Presence.PATCH):
+                assert field.merged is (label.startswith("v2") and field.wire == "_meta"), (name, field.wire)
     kinds = {d.name: d for d in lower(read_schema(SOURCES["v1"]), load_overrides(SOURCES["v1"])).definitions}
     kind = kinds["ToolKind"]
     assert isinstance(kind, Enumeration)

@@ -54,6 +54,21 @@ def _tag(update: Any) -> tuple[str, bool]:
     return update.session_update, type(update).__name__ != "SessionUpdateOther"
 
 
+def is_merging(update: Any) -> bool:
+    """Return whether an update is of a version whose metadata is merged key by key."""
+    return ".v2" in type(update).__module__
+
+
+def merged(present: dict[str, Any] | None, changes: dict[str, Any]) -> dict[str, Any]:
+    """Merge metadata: null removes a key."""
+    out = dict(present or {})
+    for key, value in changes.items():
+        out.pop(key, None)
+        if value is not None:
+            out[key] = value
+    return out
+
+
 def patched(view: Any, update: Any, names: dict[str, Any]) -> dict[str, Any]:
     """Find what an update sets; `names` has what null stands for."""
     three_states = {f.name: f.default is UNSET for f in msgspec.structs.fields(update)}
@@ -62,6 +77,8 @@ def patched(view: Any, update: Any, names: dict[str, Any]) -> dict[str, Any]:
         value = getattr(update, name, UNSET)
         if value is UNSET or (value is None and not three_states[name]):
             continue
+        if name == "meta" and is_merging(update) and value is not None:
+            value = merged(view.meta, value)
         value = cleared if value is None else value
         out[name] = tuple(value) if isinstance(getattr(view, name), tuple) else value
     return out
@@ -202,9 +219,9 @@ class Model:
         elif head in ROLES:
             role = Role.THOUGHT if "thought" in rest else ROLES[head]
 
-            def replaced(_: Any) -> dict[str, Any]:
+            def replaced(entry: Any) -> dict[str, Any]:
                 content = {} if update.content is UNSET else {"blocks": tuple(update.content or ())}
-                return content if update.meta is UNSET else {**content, "meta": update.meta}
+                return content | patched(entry, update, {"meta": None})
 
             self.message(role, update.message_id, replaced, is_open=False)
         elif tag == "tool_call":

@@ -1,9 +1,9 @@
 """Subagents, messages between sessions, cursors and suggestions, whether the pinned schemas have them or not."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
-from acp_msgspec import v1
+from acp_msgspec import v1, v2
 from acp_msgspec.state import (
     BackgroundChanged,
     CursorChanged,
@@ -95,3 +95,63 @@ def test_cursors_suggestions_and_background_work() -> None:
         assert state.snapshot.background == tuple(background)
     state.apply(_update("state_update", state="running"))
     assert state.snapshot.background is None
+
+
+class _Work(msgspec.Struct, tag_field="type", tag="tool_call"):
+    type: ClassVar[str] = "tool_call"
+    tool_call_id: str
+
+
+class _Running(msgspec.Struct, tag_field="type", tag="terminal"):
+    type: ClassVar[str] = "terminal"
+    terminal_id: str
+
+
+class _Helping(msgspec.Struct, tag_field="type", tag="subagent"):
+    type: ClassVar[str] = "subagent"
+    session_id: str
+
+
+class _Suggestion(msgspec.Struct):
+    prompt: list[Any]
+
+
+def test_exports_list_what_is_beside_the_timeline() -> None:
+    state = SessionState("parent")
+    assert "Subagents" not in to_markdown(state.snapshot) + to_html(state.snapshot)
+    working = _update("state_update", state="running")
+    state.apply(
+        _update("subagent_update", session_id="c1", title="<b>Helper", description="Looks *around*", state=working)
+    )
+    state.apply(_update("subagent_update", session_id="c2"))
+    call = v2.ToolCallUpdate(tool_call_id=v2.ToolCallId("t"), title="Run the tests")
+    state.apply(call)
+    state.apply(v2.TerminalUpdate(terminal_id=v2.TerminalId("sh"), command="pytest"))
+    other = v2.BackgroundWorkOther(type="_index", extra={"n": 1})
+    work = [_Work("t"), _Work("gone"), _Running("sh"), _Helping("c1"), _Helping("c2"), other]
+    state.apply(_update("state_update", state="running", background=work))
+    prompts = [_Suggestion([v1.TextContent(text="Go **on**")]), _Suggestion([v1.TextContent(text="<i>Stop")])]
+    state.apply(_update("prompt_suggestions_update", suggestions=prompts))
+    text = to_markdown(state.snapshot)
+    head, _, rest = text.partition("## In the background\n\n")
+    assert head.endswith("## Subagents\n\n- &lt;b\\>Helper (running): Looks \\*around\\*\n\n- c2\n\n")
+    names = ("tool call Run the tests", "tool call gone", "terminal pytest", "subagent &lt;b\\>Helper", "subagent c2")
+    listed = "\n\n".join(f"- {name}" for name in names)
+    assert rest.startswith(listed + "\n\n\\_index\n\n```\n{\n")
+    assert text.partition("### Suggested prompt\n\n")[2].startswith(
+        "> Go **on**\n\n### Suggested prompt\n\n> &lt;i>Stop\n"
+    )
+    page = to_html(state.snapshot)
+    for part in (
+        "<h2>Subagents</h2>",
+        "&lt;b&gt;Helper (running): Looks *around*</p>",
+        "<h2>In the background</h2>",
+        "tool call Run the tests</p>",
+        "<pre>{\n  &quot;type&quot;: &quot;_index&quot;",
+        '<h2>Suggested prompt</h2><div class="text">&lt;i&gt;Stop</div>',
+    ):
+        assert part in page, part
+    state.apply(_update("prompt_suggestions_update", suggestions=[]))
+    state.apply(_update("state_update", state="idle", background=[]))
+    assert "Suggested prompt" not in to_markdown(state.snapshot) + to_html(state.snapshot)
+    assert "In the background" not in to_markdown(state.snapshot) + to_html(state.snapshot)

@@ -332,3 +332,18 @@ def test_calls_without_times(inspect: Inspect) -> None:
         ("s-pending open", "0.0"),
         ("s-completed", "994.0"),
     ]
+
+
+def test_the_chart_shows_the_answer_to_a_permission_request(inspect: Inspect) -> None:
+    call = {"toolCallId": "t", "title": "Edit"}
+    options = [{"optionId": "yes", "name": "Yes", "kind": "allow_always"}]
+    lines = (
+        message(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "tool_call", **call}}),
+        message(
+            id=5, method="session/request_permission", params={"sessionId": "s", "toolCall": call, "options": options}
+        ),
+        message(id=5, result={"outcome": {"outcome": "selected", "optionId": "yes"}}),
+    )
+    page = inspect.log.with_name("page.html")
+    inspect.text(*lines, options=["--html", str(page)])
+    assert '<span class="decision">allow always</span>' in page.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from .._types.unions import UnionSpec, candidates, is_excluded
+from .._types.unions import UnionSpec, candidates, excluding_key, forbidden
 from .compile import reader_of
 from .context import MAX_RECORDED, RepairContext, Skipped
 from .hook import dec_hook
@@ -74,7 +74,7 @@ def read_union(spec: UnionSpec, value: Any) -> Any:
     """
     for kind in candidates(spec, value):
         reader = reader_of(kind)
-        if reader.viable(value) and not is_excluded(kind, value):
+        if reader.viable(value) and excluding_key(forbidden(kind), value) is None:
             if hasattr(kind, "__struct_config__"):
                 return msgspec.convert(value, kind, dec_hook=dec_hook)
             return read_strictly(kind, value)

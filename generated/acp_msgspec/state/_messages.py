@@ -3,30 +3,41 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
+from .._patch import apply_patch
 from ._blocks import Block, Blocks, text_of
 from ._changes import Change, EmptyChunk, MessageAppended, MessageReplaced
 from ._timeline import Timeline, Turns
 from ._views import MessageView, Role
 
 
+class _MessageFields(Struct):
+    """The fields that a whole message changes as they are; the names are those of the schemas."""
+
+    message_id: str | None = None
+    meta: dict[str, Any] | None = None
+
+
 class _Message:
     """A message that may still grow."""
 
-    __slots__ = ("blocks", "index", "message_id", "meta", "role", "turn")
+    __slots__ = ("blocks", "fields", "index", "role", "turn")
 
     def __init__(self, role: Role, message_id: str | None, turn: int) -> None:
         self.role = role
-        self.message_id = message_id
+        self.fields = _MessageFields(message_id)
         self.turn = turn
         self.index = -1
         self.blocks = Blocks()
-        self.meta: dict[str, Any] | None = None
+
+    @property
+    def message_id(self) -> str | None:
+        return self.fields.message_id
 
     def view(self) -> MessageView:
         return MessageView(
-            turn=self.turn, role=self.role, message_id=self.message_id, blocks=self.blocks.view(), meta=self.meta
+            turn=self.turn, role=self.role, message_id=self.message_id, blocks=self.blocks.view(), meta=self.fields.meta
         )
 
 
@@ -89,8 +100,9 @@ class Messages:
             index=message.index, role=role, message_id=message.message_id, block=block, started=started
         )
 
-    def whole(self, role: Role, message_id: str, content: Any, meta: Any) -> Iterator[Change]:
+    def whole(self, role: Role, update: Any) -> Iterator[Change]:
         """Begin a message or change its content and `meta`: UNSET leaves them, None clears them."""
+        message_id: str = update.message_id
         message = self._by_id.get((role, message_id))
         if message is None and role is Role.USER and self._echo is not None:
             message = self._repeated(self._echo, message_id)
@@ -101,10 +113,9 @@ class Messages:
             message = self._add(role, message_id)
         if role is not Role.USER:
             self._turns.agent_speaks()
-        if content is not UNSET:
-            message.blocks.replace(content or ())
-        if meta is not UNSET:
-            message.meta = meta
+        message.fields = apply_patch(message.fields, update)
+        if update.content is not UNSET:
+            message.blocks.replace(update.content or ())
         self._open = message
         self._timeline.touch(message.index)
         yield _replaced(message, started=started)
@@ -126,7 +137,7 @@ class Messages:
     def _repeated(self, message: _Message, message_id: str | None) -> _Message:
         """Treat the prompt of this client as the message that the agent now sends with its own id."""
         self._echo = None
-        message.message_id = message_id
+        message.fields = _MessageFields(message_id, message.fields.meta)
         if message_id is not None:
             self._by_id[Role.USER, message_id] = message
         return message

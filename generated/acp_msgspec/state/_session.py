@@ -252,7 +252,7 @@ class SessionState:
             case "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk":
                 return self._messages.chunk(_ROLES[tag], _told(update, "message_id"), update.content)
             case "agent_message" | "agent_thought" | "user_message":
-                return self._messages.whole(_ROLES[tag], update.message_id, update.content, update.meta)
+                return self._messages.whole(_ROLES[tag], update)
             case "tool_call" | "tool_call_update":
                 return self._calls.apply(update)
             case "tool_call_content_chunk":

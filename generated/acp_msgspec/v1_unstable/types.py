@@ -308,7 +308,7 @@ class Annotations(AcpStruct):
 class ArchiveSessionRequest(AcpStruct):
     """Hides a session from the usual `session/list`; its id and history remain.
 
-    An active session is closed first. Archiving twice is no error, an unknown session is (-32002). Needs
+    An active session is closed first. Archiving twice is not an error, an unknown session is (-32002). Needs
     `sessionCapabilities.archive`. [#/$defs/ArchiveSessionRequest]
     """
 
@@ -2480,7 +2480,7 @@ class McpError(CatchAll):
 class MessageMcpNotification(AcpStruct):
     """Carries a notification of MCP from a server on the client's side to the agent.
 
-    It may tell of the progress of a request that is being handled. There is no response.
+    It may tell of the progress of a request that is being handled. It gets no response.
     [#/$defs/MessageMcpNotification]
     """
 
@@ -3679,7 +3679,7 @@ class TerminalOutputResponse(AcpStruct):
 class UnarchiveSessionRequest(AcpStruct):
     """Brings a session back to the usual `session/list`, without loading it.
 
-    It is no error if the session is not archived, but an unknown session is (-32002). Needs
+    It is not an error if the session is not archived, but an unknown session is (-32002). Needs
     `sessionCapabilities.archive`. [#/$defs/UnarchiveSessionRequest]
     """
 

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from .._types.hooks import UInt64
 from .._types.leniency import Base64, DateTime, NullOrDefault, OrDefault, SenderConstraint, SkipInvalid, Uri
+from .._types.merging import MergedByKey
 from .._types.numbers import Int64, UInt16, UInt32
 from .._types.structs import AcpStruct, always, always_new
 from .._types.unions import Open, OpenFallback, Untagged
@@ -427,7 +428,7 @@ class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the message key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -449,7 +450,7 @@ class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the thought key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -925,7 +926,7 @@ class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_upd
     """Replaces the summary that is shown. Null or `[]` clears it; when absent, it stays as it is."""
     error: OrDefault[str | None | UnsetType] = UNSET
     """What went wrong, for people to read. Null clears it; absent leaves it unchanged."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the compaction key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -2037,7 +2038,7 @@ IdleStateUpdate: TypeAlias = OpenFallback[
 ]
 """No work is going on in the foreground, so the agent can take the next prompt; work in the background may go on.
 
-Distinguished by `stopReason`, which says how the last work ended: a repeated one is no second end.
+Distinguished by `stopReason`, which says how the last work ended: a repeated one is not a second end.
 [#/$defs/IdleStateUpdate]
 """
 
@@ -2665,7 +2666,7 @@ class ToolCallUpdate(AcpStruct):
 
     Null clears it; absent leaves it unchanged.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the call key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -2859,7 +2860,7 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
     """Name for people; null removes it, absent leaves it unchanged."""
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
     """Time of the last activity as in RFC 3339; null removes it, absent leaves it unchanged."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the session key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -2897,7 +2898,7 @@ class SessionMessage(AcpStruct, tag_field="sessionUpdate", tag="session_message"
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the message key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -2953,7 +2954,7 @@ class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the message key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -3325,7 +3326,7 @@ class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"
 
     Null clears it; absent leaves it unchanged.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the terminal key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -3354,7 +3355,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None | UnsetType] = UNSET
     """Sum of all costs of the session. Null clears it; absent leaves it unchanged."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the usage key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -3624,7 +3625,7 @@ class SubagentUpdate(AcpStruct, tag_field="sessionUpdate", tag="subagent_update"
 
     Null clears the list, so that the parent's roots apply; absent leaves it unchanged.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the subagent key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.

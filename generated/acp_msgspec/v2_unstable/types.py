@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from .._types.hooks import UInt64
 from .._types.leniency import Base64, DateTime, NullOrDefault, OrDefault, SenderConstraint, SkipInvalid, Uri
+from .._types.merging import MergedByKey
 from .._types.numbers import Int32, Int64, UInt16, UInt32
 from .._types.structs import AcpStruct, always, always_new
 from .._types.unions import Open, OpenFallback, Untagged
@@ -565,7 +566,7 @@ class AgentMessage(AcpStruct, tag_field="sessionUpdate", tag="agent_message"):
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the message key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -587,7 +588,7 @@ class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the thought key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -597,7 +598,7 @@ class AgentThought(AcpStruct, tag_field="sessionUpdate", tag="agent_thought"):
 class ArchiveSessionRequest(AcpStruct):
     """Hides a session from the usual `session/list`; its id and history remain.
 
-    An active session is closed first. Archiving twice is no error, an unknown session is (-32002). Needs
+    An active session is closed first. Archiving twice is not an error, an unknown session is (-32002). Needs
     `session.archive`. [#/$defs/ArchiveSessionRequest]
     """
 
@@ -1256,7 +1257,7 @@ class CompactionUpdate(AcpStruct, tag_field="sessionUpdate", tag="compaction_upd
     """Replaces the summary that is shown. Null or `[]` clears it; when absent, it stays as it is."""
     error: OrDefault[str | None | UnsetType] = UNSET
     """What went wrong, for people to read. Null clears it; absent leaves it unchanged."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the compaction key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -1986,7 +1987,7 @@ class CursorUpdate(AcpStruct, tag_field="sessionUpdate", tag="cursor_update"):
     """
     anchor: CursorAnchor | None = None
     """Where the cursor is. The first update must say it, and it never changes; null or absent in later ones."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the cursor key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -2777,7 +2778,7 @@ IdleStateUpdate: TypeAlias = OpenFallback[
 ]
 """No work is going on in the foreground, so the agent can take the next prompt; work in the background may go on.
 
-Distinguished by `stopReason`, which says how the last work ended: a repeated one is no second end.
+Distinguished by `stopReason`, which says how the last work ended: a repeated one is not a second end.
 [#/$defs/IdleStateUpdate]
 """
 
@@ -2999,7 +3000,7 @@ class McpError(CatchAll):
 class MessageMcpNotification(AcpStruct):
     """Carries a notification of MCP from a server on the client's side to the agent.
 
-    It may tell of the progress of a request that is being handled. There is no response.
+    It may tell of the progress of a request that is being handled. It gets no response.
     [#/$defs/MessageMcpNotification]
     """
 
@@ -3529,7 +3530,7 @@ class ToolCallUpdate(AcpStruct):
 
     Null clears it; absent leaves it unchanged.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the call key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -3729,7 +3730,7 @@ class SessionInfoUpdate(AcpStruct, tag_field="sessionUpdate", tag="session_info_
     """Name for people; null removes it, absent leaves it unchanged."""
     updated_at: OrDefault[DateTime | None | UnsetType] = UNSET
     """Time of the last activity as in RFC 3339; null removes it, absent leaves it unchanged."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the session key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -3767,7 +3768,7 @@ class SessionMessage(AcpStruct, tag_field="sessionUpdate", tag="session_message"
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the message key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -4107,7 +4108,7 @@ class UserMessage(AcpStruct, tag_field="sessionUpdate", tag="user_message"):
 
     Null or `[]` clears it; when absent, it stays as it is.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the message key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -4495,7 +4496,7 @@ class TerminalUpdate(AcpStruct, tag_field="sessionUpdate", tag="terminal_update"
 
     Null clears it; absent leaves it unchanged.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the terminal key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -4524,7 +4525,7 @@ class UsageUpdate(AcpStruct, tag_field="sessionUpdate", tag="usage_update"):
     """Tokens that fit into the context at most."""
     cost: OrDefault[Cost | None | UnsetType] = UNSET
     """Sum of all costs of the session. Null clears it; absent leaves it unchanged."""
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the usage key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -4587,7 +4588,7 @@ class SubagentUpdate(AcpStruct, tag_field="sessionUpdate", tag="subagent_update"
 
     Null clears the list, so that the parent's roots apply; absent leaves it unchanged.
     """
-    meta: OrDefault[dict[str, Any] | None | UnsetType] = UNSET
+    meta: MergedByKey[OrDefault[dict[str, Any] | None | UnsetType]] = UNSET
     """Changes the metadata of the subagent key by key; a key set to null is removed.
 
     Null clears all; absent leaves it unchanged.
@@ -4813,7 +4814,7 @@ class SetSessionTitleResponse(AcpStruct):
 class UnarchiveSessionRequest(AcpStruct):
     """Brings a session back to the usual `session/list`, without resuming it.
 
-    It is no error if the session is not archived, but an unknown session is (-32002). Needs `session.archive`.
+    It is not an error if the session is not archived, but an unknown session is (-32002). Needs `session.archive`.
     [#/$defs/UnarchiveSessionRequest]
     """
 

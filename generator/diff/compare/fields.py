@@ -30,6 +30,8 @@ def compare_fields(pair: ModulePair, owner: str, olds: tuple[Field, ...], news: 
             wider = BY_LENIENCY.index(new.leniency) > BY_LENIENCY.index(old.leniency)
             rule = "lenient.added" if wider else "lenient.dropped"
             _log(pair, rule, owner, old, new, old=REPLACED[old.leniency], new=REPLACED[new.leniency])
+        if old.merged is not new.merged and old.presence is new.presence:
+            _log(pair, "merging.added" if new.merged else "merging.dropped", owner, old, new)
     for old in olds:
         if all(old is not o for o, _ in matched):
             inline = pair.removed(*(n for n in names_in(old.kind) if n not in pair.old.keyed))

@@ -191,7 +191,7 @@ class Unreadable:
             return
         kind = ProblemKind.UNREADABLE
         if error.code in (None, INVALID_PARAMS):
-            kind = ProblemKind.UNFIT
+            kind = ProblemKind.MISMATCH
         elif error.code == METHOD_NOT_FOUND:
             kind = ProblemKind.UNKNOWN_METHOD
         detail = str(error)

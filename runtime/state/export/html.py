@@ -4,7 +4,7 @@ All content is shown as plain text: none of it becomes markup. Links lead to web
 characters and directional marks are shown as escapes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
 from ..._types.printable import printable, printable_lines
@@ -22,6 +22,7 @@ from .content import (
 )
 from .html_style import CSS, POLICY
 from .markdown import ROLES
+from .surroundings import background_items, subagent_items, suggestion_items
 
 
 def to_html(snapshot: Snapshot, /) -> str:
@@ -35,7 +36,10 @@ def to_html(snapshot: Snapshot, /) -> str:
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_text(POLICY)}">'
         f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{CSS}</style>'
     )
-    body = [f"<h1>{title}</h1>", *(line for plan in snapshot.plans for line in _plan(plan)), *_entries(snapshot)]
+    body = [f"<h1>{title}</h1>", *(line for plan in snapshot.plans for line in _plan(plan))]
+    body += _list("Subagents", subagent_items(snapshot))
+    body += _list("In the background", background_items(snapshot))
+    body += _entries(snapshot)
     return "\n".join([f'<!doctype html><html lang="en"><head>{head}</head><body>', *body, "</body></html>\n"])
 
 
@@ -56,6 +60,8 @@ def _entries(snapshot: Snapshot) -> Iterator[str]:
             yield f'<p class="note">{_line(entry)}</p>'
         else:
             yield from _entry(entry, " dropped" if snapshot.is_dropped(entry) else "", terminals, names)
+    for prompt in suggestion_items(snapshot, terminals):
+        yield f'<section class="suggestion"><h2>Suggested prompt</h2>{"".join(map(_item, prompt))}</section>'
     for terminal in terminals.remaining():
         yield f'<section class="terminal">{_item(terminal_item(terminal))}</section>'
 
@@ -121,6 +127,12 @@ def _diff_line(line: str) -> str:
     if line.startswith("-") and not line.startswith("--- "):
         return f"<del>{escape(line)}</del>"
     return f"{escape(line)}\n"
+
+
+def _list(title: str, items: Iterable[DisplayItem]) -> Iterator[str]:
+    lines = list(map(_item, items))
+    if lines:
+        yield f'<section class="list"><h2>{title}</h2>{"".join(lines)}</section>'
 
 
 def _plan(plan: PlanView) -> Iterator[str]:

@@ -20,6 +20,7 @@ from .content import (
     with_turn_ends,
 )
 from .markdown_text import fenced, label, plain, quoted, quoted_code, sanitized
+from .surroundings import background_items, subagent_items, suggestion_items
 
 ROLES = {Role.USER: "User", Role.AGENT: "Agent", Role.THOUGHT: "Thought"}
 
@@ -33,7 +34,11 @@ def to_markdown(snapshot: Snapshot, /) -> str:
     terminals = TerminalDisplay(snapshot)
     parts = [f"# {plain(snapshot.title or 'Session')}"]
     parts += [part for plan in snapshot.plans for part in _plan(plan)]
+    parts += _list("Subagents", subagent_items(snapshot))
+    parts += _list("In the background", background_items(snapshot))
     parts += _entries(snapshot, snapshot.timeline, terminals)
+    for prompt in suggestion_items(snapshot, terminals):
+        parts += ["### Suggested prompt", *(part for item in prompt for part in _prose(item))]
     for terminal in terminals.remaining():
         parts += ["### Terminal", _item(terminal_item(terminal))]
     return "\n\n".join(parts) + "\n"
@@ -58,8 +63,7 @@ def _entry(entry: Entry, note: str, terminals: TerminalDisplay, names: Mapping[s
         case MessageView():
             yield f"{'###' if entry.role is Role.THOUGHT else '##'} {ROLES[entry.role]}{note}"
             for block in entry.blocks:
-                item = display_item(block, terminals)
-                yield from sanitized(item.text) if item.form == "text" else _quoted(item)
+                yield from _prose(display_item(block, terminals))
         case ToolCallView():
             yield f"### Tool call: {plain(entry.title or entry.name or entry.tool_call_id)}{note}"
             places = ", ".join(plain(str(getattr(place, "path", ""))) for place in entry.locations)
@@ -80,6 +84,10 @@ def _entry(entry: Entry, note: str, terminals: TerminalDisplay, names: Mapping[s
         case _:
             yield f"### Unknown update: {plain(entry.tag)}{note}"
             yield fenced(json_of(entry.update), "json")
+
+
+def _prose(item: DisplayItem) -> Iterator[str]:
+    yield from sanitized(item.text) if item.form == "text" else _quoted(item)
 
 
 def _quoted(item: DisplayItem) -> Iterator[str]:
@@ -103,6 +111,11 @@ def _item(item: DisplayItem) -> str:
             return f"[{label(item.text)}](<{item.uri}>)" if item.uri else plain(f"{item.text} ({item.title})")
         case "note":
             return f"*{plain(item.text)}*"
+
+
+def _list(title: str, items: Iterable[DisplayItem]) -> Iterator[str]:
+    lines = [f"- {plain(item.text)}" if item.form == "note" else _item(item) for item in items]
+    yield from [f"## {title}", *lines] if lines else []
 
 
 def _plan(plan: PlanView) -> Iterator[str]:

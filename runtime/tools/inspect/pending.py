@@ -23,6 +23,8 @@ class PendingRequest(Struct, frozen=True):
     moment: Moment | None
     session: str | None
     sender: Side | None
+    answered_as: str = ""
+    """The method that says what the result is."""
 
 
 class UnansweredRequests(Struct):

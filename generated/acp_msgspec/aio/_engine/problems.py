@@ -30,8 +30,10 @@ class ProblemKind(StrEnum):
     """The peer sent something that is not a valid message. It got an error reply if the protocol allows one."""
     UNKNOWN_METHOD = "unknown_method"
     """The peer sent a request of an unknown method, answered with -32601, or a notification, which was ignored."""
-    UNFIT = "unfit"
+    MISMATCH = "mismatch"
     """The params or the result of a message do not match its method."""
+    UNFIT = MISMATCH
+    """Deprecated name of `MISMATCH`."""
     UNKNOWN_RESPONSE = "unknown_response"
     """A response has an id that no pending call has: never used, or answered before."""
     REFUSED = "refused"

@@ -37,6 +37,7 @@ _REFUSED = {
     errno.ENAMETOOLONG: "the name is too long, or there are too many folders",
     errno.EEXIST: "something else exists at this path",
     errno.ENXIO: "it is not a regular file",
+    getattr(errno, "ESTALE", errno.ENXIO): "the path changed during the request",
 }
 """Why a request is refused, by the error number of the system."""
 

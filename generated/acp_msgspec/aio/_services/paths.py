@@ -7,7 +7,6 @@ open files relative to a folder, the path is resolved first, and what was opened
 
 import errno
 import os
-import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,8 @@ MAX_DEPTH = 128
 CAN_OPEN_RELATIVE = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FILE_FLAGS = sum(getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_BINARY", "O_NONBLOCK", "O_NOCTTY"))
 """Flags for opening a file: do not follow a link, and do not wait for a pipe or a device."""
+_NOT_A_LINK = (errno.EINVAL, errno.ENOENT)
+"""What reading a link says of anything else, and of a name without a file."""
 _FOLDER_FLAGS = sum(getattr(os, flag, 0) for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH"))
 
 
@@ -44,7 +45,7 @@ class FileLocation(Struct, frozen=True):
         path = Path(self.name)
         try:
             is_same = path.resolve() == path and os.path.samestat(os.fstat(fd), path.stat())
-        except OSError:
+        except (OSError, RuntimeError):  # the latter for links in a circle, before Python 3.13
             is_same = False
         if not is_same:
             os.close(fd)
@@ -152,6 +153,10 @@ def _resolved(path: str) -> Path:
         return Path(path).resolve()
     except RuntimeError:
         raise OSError(errno.ELOOP, "Too many links") from None
+    except OSError as why:
+        if why.errno in _NOT_A_LINK:  # it was a link when it was looked at
+            raise FileRefused("the path changed during the request") from None
+        raise
 
 
 class _Descent:
@@ -207,13 +212,13 @@ class _Descent:
 
     def _read_link(self, name: str) -> str | None:
         """Return the target of a link; None for anything else and for a missing file."""
-        parent = self._folders[-1]
         try:
-            if not stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+            # A single call: what is a link in one may be a folder in the next.
+            return os.readlink(name, dir_fd=self._folders[-1])
+        except OSError as why:
+            if why.errno in _NOT_A_LINK:
                 return None
-        except FileNotFoundError:
-            return None
-        return os.readlink(name, dir_fd=parent)
+            raise
 
     def _follow_link(self, target: str) -> None:
         self._links += 1

@@ -103,8 +103,9 @@ async def load_or_new(
     An agent that did not advertise in `initialize` that it loads sessions is not asked to. If `initialize` did not go
     through this connection, `can_load=False` says the same. `timeout` applies to each request, in seconds.
 
-    An agent that loads a session sends its whole conversation again: replace the old `SessionState` with a new one
-    before.
+    An agent that loads a session, or resumes it with `replay_from`, sends its conversation again: replace the old
+    `SessionState` with a new one before. In version 2 the update `replay_complete` ends the replay. Agents send it
+    before the response, so all of the replay has been handled when this returns.
 
     If the agent refuses to load, a new session is started. `AuthenticationRequired` and `RequestCancelled` are raised
     in any case, as is any other exception of the requests.

@@ -111,9 +111,8 @@ class CallHistories:
         history.enter(PERMISSION, message)
         options: dict[str, str] = {str(o.option_id): str(o.kind) for o in message.decoded.params.options}
         if len(self._permissions) < MAX_CALLS:
-            request = PendingRequest(
-                message.line, message.method or "", message.moment, message.session, message.sender
-            )
+            method = message.method or ""
+            request = PendingRequest(message.line, method, message.moment, message.session, message.sender, method)
             self._permissions[request] = (history, before, options)
 
     def _answered(self, message: LogMessage) -> CallHistory | None:

@@ -12,13 +12,14 @@ from ..._rpc.batch import decode_batch
 from ..._rpc.codes import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from ..._rpc.errors import MessageError
 from ..._rpc.frame import Frame, decode_frame, frame_by_parts
+from .carried import adopt_findings, carried_message, carried_method
 from .clock import Moment, between
 from .direction import OTHER, Side
 from .extraction import ExtractedMessage, NoMessage, extract_message, without_tail
 from .lines import LIMIT, Line
 from .log_message import LogMessage, Problem
 from .pending import PendingRequest, PendingRequests
-from .schemas import LABELS, label_for, schema
+from .schemas import ENDS, LABELS, label_for, schema
 from .tool_calls import ToolCallTracker
 from .unknowns import UndeclaredKey, unknowns
 
@@ -120,10 +121,10 @@ class Conversation:
                 )
         if message.kind != "broken":
             self._begun = True
-            found = unknowns(message.decoded, body, message.repairs)
-            if found:
-                message.unknown = [(path, what) for path, what in found if not isinstance(what, UndeclaredKey)]
-                message.undeclared = [(path, str(what)) for path, what in found if isinstance(what, UndeclaredKey)]
+            _add_unknowns(message, body)
+            if message.carried is not None:
+                _add_unknowns(message.carried, message.carried.raw)
+                adopt_findings(message, message.carried)
         return message
 
     def _look_inside(self, message: LogMessage, frame: Frame) -> None:
@@ -138,13 +139,17 @@ class Conversation:
         if message.method == "initialize":
             self._initialize(peeked.protocol_version, message.line)
             message.connection = self.connection
+        elif schema(self.label).between.get(message.method or "") == "initialize":
+            self._negotiate(peeked.protocol_version)
         if isinstance(peeked.session_id, str):
             message.session = cut(peeked.session_id)
         if message.sender is None:
             message.sender = self._sender_of(message, peeked.request_id)
         self._decode(message, None)
-        if message.session is not None and message.decoded is not None:
-            message.tool_call = self._tool_calls.apply(message.decoded, message.session)
+        self._unwrap(message)
+        inner = message.carried or message
+        if message.session is not None and inner.decoded is not None:
+            message.tool_call = inner.tool_call = self._tool_calls.apply(inner.decoded, message.session)
         if message.problem is not None and message.problem.code == METHOD_NOT_FOUND:
             self._explain(message)
         if (
@@ -153,9 +158,35 @@ class Conversation:
             and (message.problem is None or message.problem.code != PARSE_ERROR)
         ):
             request = PendingRequest(
-                message.line, cut(message.method or ""), message.moment, message.session, message.sender
+                message.line,
+                cut(message.method or ""),
+                message.moment,
+                message.session,
+                message.sender,
+                self._answered_as(message),
             )
             self.pending.add(message.id, request)
+
+    def _answered_as(self, message: LogMessage) -> str:
+        """Return the method that says what the result is: the carried one, or that of an end with the same params."""
+        method = message.method or ""
+        carried = message.carried.method if message.carried is not None else None
+        return cut(carried or schema(self.label).between.get(method) or method)
+
+    def _unwrap(self, message: LogMessage) -> None:
+        """Decode the message that this one carries. The whole has its direction, unless a label says another."""
+        method = carried_method(message, schema(self.label))
+        if method is None:
+            return
+        carried = message.carried = carried_message(message, method)
+        peeked = _peek(_frame(carried.raw).params)
+        carried.sender = self._sender_of(carried, peeked.request_id)
+        message.sender = message.sender or carried.sender
+        if isinstance(peeked.session_id, str):
+            message.session = carried.session = cut(peeked.session_id)
+        self._decode(carried, None)
+        if carried.problem is not None and carried.problem.code == METHOD_NOT_FOUND:
+            self._explain(carried)
 
     def _initialize(self, version: Any, line: int) -> None:
         """Begin a new connection: the pending requests of the previous one can no longer get a response."""
@@ -177,11 +208,12 @@ class Conversation:
 
     def _handled_by(self, message: LogMessage) -> frozenset[str]:
         """Return the sides that handle such a message; nobody handles a method that the schema lacks."""
-        known = schema(self.label).methods.get(message.method or "")
+        used, method = schema(self.label), message.method or ""
+        known = used.methods.get(used.between.get(method) or method)
         if known is None:
             return frozenset()
         own = known.requests_handled_by if message.kind == "request" else known.notifications_handled_by
-        return own or known.handled_by
+        return (own or known.handled_by) & ENDS
 
     def _answer(self, message: LogMessage, frame: Frame) -> None:
         found = self.pending.candidates(message.id, message.sender)
@@ -192,9 +224,9 @@ class Conversation:
             message.latency = between(request.moment, message.moment)
             if message.sender is None and request.sender is not None:
                 message.sender = OTHER[request.sender]
-            if request.method == "initialize" and message.kind == "response":
+            if request.answered_as == "initialize" and message.kind == "response":
                 self._negotiate(_peek(frame.result).protocol_version)
-        self._decode(message, message.method)
+        self._decode(message, message.request.answered_as if message.request is not None else None)
 
     def _negotiate(self, version: Any) -> None:
         if type(version) is int:
@@ -209,7 +241,7 @@ class Conversation:
             trial = LogMessage(
                 message.line, None, 0, message.raw, message.kind, request.sender and OTHER[request.sender]
             )
-            self._decode(trial, request.method)
+            self._decode(trial, request.answered_as)
             return trial.problem is not None, len(trial.repairs)
 
         return min(reversed(found), key=mismatch)
@@ -217,7 +249,8 @@ class Conversation:
     def _decode(self, message: LogMessage, answers: str | None) -> None:
         used = schema(self.label)
         message.label = self.label
-        decode = used.decoders[message.sender or "client"]
+        is_between = not message.is_answer and message.method in used.between
+        decode = used.decode_between if is_between else used.decoders[message.sender or "client"]
         known = used.methods.get(answers) if answers is not None else None
         is_typed = known is not None and known.response is not None
         of = answers if is_typed or (answers is not None and answers.startswith("_")) else None
@@ -244,6 +277,14 @@ class Conversation:
             other = next((label for label in LABELS if method in schema(label).methods), None)
             hint = f" to {self.label} (--schema {other} knows it)" if other is not None else f" to {self.label}"
             message.problem = Problem(f"Unknown method {cut(method)!r}{hint}", "$.method", METHOD_NOT_FOUND)
+
+
+def _add_unknowns(message: LogMessage, body: bytes) -> None:
+    """Add what the schema does not know of a message."""
+    found = unknowns(message.decoded, body, message.repairs)
+    if found:
+        message.unknown = [(path, what) for path, what in found if not isinstance(what, UndeclaredKey)]
+        message.undeclared = [(path, str(what)) for path, what in found if isinstance(what, UndeclaredKey)]
 
 
 def _frame(body: bytes) -> Frame:

@@ -47,6 +47,8 @@ class LogMessage(Struct, gc=False):
     """The request that a response answers."""
     latency: float | None = None
     """Seconds between the request and its response."""
+    carried: "LogMessage | None" = None
+    """The message that this one carries for a component between the ends, such as a proxy."""
     decoded: Any = None
     repairs: list[Skipped] = []
     unknown: list[tuple[str, str]] = []

@@ -21,6 +21,8 @@ def summary(message: LogMessage) -> str:
 
 def _summary(message: LogMessage) -> str:
     decoded = message.decoded
+    if message.carried is not None:
+        return join_present(shorten(message.carried.method or "", 40), _summary(message.carried))
     if decoded is None:
         start = max(message.raw.find(b'"params":'), 0)  # the method and the id are shown separately
         return shorten(message.raw[start : start + MAX_LENGTH * 4].decode("utf-8", "backslashreplace"), MAX_LENGTH)
