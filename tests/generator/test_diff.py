@@ -149,7 +149,7 @@ def _small(folder: Path) -> Path:
         path = folder / "schema" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"$defs": {"StopReason": {"oneOf": values}}}), encoding="utf-8")
-        meta = {"version": int(name[1]), "agentMethods": {}, "clientMethods": {}, "protocolMethods": {}}
+        meta: dict[str, Any] = {"version": int(name[1]), "agentMethods": {}, "clientMethods": {}, "protocolMethods": {}}
         (path.parent / path.name.replace("schema", "meta")).write_text(json.dumps(meta), encoding="utf-8")
     return folder
 
