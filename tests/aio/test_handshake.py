@@ -15,7 +15,7 @@ from acp_msgspec.v2_unstable import aio as v2_unstable_aio
 
 from generator.jsonutil import is_object
 from tests.aio.support import RawPeer, run
-from tests.from_schema import capabilities, least, tags, update_of
+from tests.from_schema import capabilities, least
 
 HANDSHAKE: Any = __import__("acp_msgspec.aio._session.handshake", fromlist=["x"])
 SESSION = v1.SessionId("s")
@@ -461,48 +461,3 @@ def test_the_second_version() -> None:
                 await client.session_cancel(v2.CancelSessionNotification(session_id=v2.SessionId("s")))
 
     run(turn())
-
-
-@each_schema
-def test_updates_that_a_client_must_want(types: Any, ends: Any) -> None:
-    label = types.__name__.split(".")[1]
-    kind = types.METHODS["session/update"].notification
-    wanted = capabilities(label)
-
-    async def turn() -> None:
-        here, there = aio.memory_pair()
-        async with (
-            ends.AgentConnection(there, ends.Agent()) as agent,
-            ends.ClientConnection(here, ends.Client()) as client,
-        ):
-            await client.negotiate()
-            for tag, value in tags(label).items():
-                note = kind(session_id=types.SessionId("s"), update=update_of(label, value))
-                if f"session/update#update={tag}" not in wanted:
-                    await agent.session_update(note)
-                    continue
-                with pytest.raises(aio.NotAdvertised, match=f"session/update with update {tag}"):
-                    await agent.session_update(note)
-
-    run(turn())
-
-
-def test_some_update_must_be_wanted() -> None:
-    assert any(name.startswith("session/update#update=") for name in capabilities("v1_unstable"))
-
-
-def test_what_was_let_through_does_not_hide_what_is_refused() -> None:
-    """The gate remembers classes that need nothing; one that needs something is refused each time."""
-    gate_of: Any = HANDSHAKE.Gate
-    needs = v1_aio.AgentConnection.side.needs
-    gate = gate_of(needs, v1.InitializeRequest(protocol_version=1))
-    chunk = v1.SessionUpdateAgentMessageChunk(content=v1.TextContent(text="a"))
-    plan = v1.PlanRemoved(plan_id=v1.PlanId("p"))
-
-    def params(update: Any) -> v1.SessionNotification:
-        return v1.SessionNotification(session_id=v1.SessionId("s"), update=update)
-
-    for _ in range(3):
-        gate.check("session/update", params(chunk))
-        with pytest.raises(aio.NotAdvertised, match="plan"):
-            gate.check("session/update", params(plan))
