@@ -8,9 +8,9 @@ import msgspec
 from msgspec import DecodeError, ValidationError
 
 from ._decode.context import Skipped
-from ._decode.hook import dec_hook, engine
+from ._decode.hook import dec_hook, engine, second_choices
 from ._decode.malformed import plain_values, reason, without_byte_order_mark
-from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path
+from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path, pattern_of
 from ._decode.report import OnSkip, record_limit, report
 from ._decode.strict import DECODERS, strict_decoder
 from ._rpc.encoding import encode, encode_into, encode_line, to_builtins
@@ -155,6 +155,11 @@ def _decode_slow(
                 return strict_decoder(kind)(rest)
             except (DecodeError, RecursionError, UnicodeEncodeError) as other:
                 why, buf = other, rest
+    if isinstance(why, ValidationError):
+        wide = second_choices()
+        found = wide.second_choice(kind, buf, pattern_of(why))
+        if found is not wide.NOTHING:
+            return found
     value, mismatch = _plain(why, buf), mismatch_path(why)
     if strict:
         return engine().repair(kind, value, strict=True, mismatch=mismatch)[0]

@@ -12,7 +12,7 @@ from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 from .._decode.context import Skipped
 from .._decode.hook import dec_hook, engine
 from .._decode.malformed import check_json, kind_of_json, reason, without_byte_order_mark
-from .._decode.paths import Mismatch, kind_of, mismatch_path, shown
+from .._decode.paths import Mismatch, kind_of, shown
 from .._decode.report import OnSkip, in_batch, record_limit, report
 from .._types.inputs import Unknown
 from .._types.numbers import Int64
@@ -89,7 +89,7 @@ class MessageDecoder(Struct, Generic[M]):
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
         try:
-            message, skipped = self._message(frame, method_of, unknown, _mismatch(why), record_limit(on_skip))
+            message, skipped = self._message(frame, method_of, unknown, _in_part(why), record_limit(on_skip))
         except MessageError:
             raise
         except DecodeError as why:  # a raw part of the frame is malformed
@@ -212,7 +212,7 @@ class MessageDecoder(Struct, Generic[M]):
             raise
 
     def _message(
-        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, mismatch: list[str], limit: int
+        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, failed: Exception | None, limit: int
     ) -> tuple[Any, list[Skipped]]:
         schema = self.schema
         is_response = frame.is_response
@@ -232,10 +232,10 @@ class MessageDecoder(Struct, Generic[M]):
                 answered=is_answered,
             )
         if is_response:
-            return self._response(frame, request_id, called, unknown, mismatch, limit)
+            return self._response(frame, request_id, called, unknown, failed, limit)
         if called is not None or method is None:
             self._no_method(frame, request_id, called, answered=is_answered)
-        return self._call(frame, request_id, method, unknown, mismatch, limit)
+        return self._call(frame, request_id, method, unknown, failed, limit)
 
     def _no_method(self, frame: Frame, request_id: Any, called: str | None, *, answered: bool) -> NoReturn:
         """Raise the error of a message without a usable method; `called` is the method of our call with its id."""
@@ -269,7 +269,7 @@ class MessageDecoder(Struct, Generic[M]):
             self.schema.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
     def _call(
-        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, mismatch: list[str], limit: int
+        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, failed: Exception | None, limit: int
     ) -> tuple[Any, list[Skipped]]:
         schema = self.schema
         is_request = frame.id is not UNSET
@@ -292,7 +292,7 @@ class MessageDecoder(Struct, Generic[M]):
             )
         try:
             kind = field_type(envelope, "params")
-            params, skipped = schema.part(kind, frame.params, "params", unknown, mismatch, limit=limit)
+            params, skipped = schema.part(kind, frame.params, "params", unknown, failed, limit=limit)
         except Mismatch as why:
             schema.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
         made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
@@ -304,7 +304,7 @@ class MessageDecoder(Struct, Generic[M]):
         request_id: Any,
         method: str | None,
         unknown: Unknown,
-        mismatch: list[str],
+        failed: Exception | None,
         limit: int,
     ) -> tuple[Any, list[Skipped]]:
         schema = self.schema
@@ -316,16 +316,18 @@ class MessageDecoder(Struct, Generic[M]):
                 return schema.error_response(id=request_id, error=error), skipped
             if isinstance(frame.result, Raw) and not schema.has_result(method):
                 return schema.response(id=request_id, result=checked(frame.result)), []
-            result, skipped = schema.result(method or "", frame.result, unknown, mismatch, limit=limit)
+            result, skipped = schema.result(method or "", frame.result, unknown, failed, limit=limit)
         except Mismatch as why:
             schema.fail(None, why.message, path=why.path, id=request_id, method=method)
         return schema.response(id=request_id, result=result), skipped
 
 
-def _mismatch(why: Exception | None) -> list[str]:
-    """Return the path of the fast path's mismatch, if it is in the params or the result."""
-    steps = mismatch_path(why) if isinstance(why, ValidationError) else []
-    return steps if len(steps) > 1 and steps[1] in ("params", "result") else []
+def _in_part(why: Exception | None) -> Exception | None:
+    """Return the error of the fast path, if it is in the params or the result."""
+    if not isinstance(why, ValidationError):
+        return None
+    _, _, path = str(why).rpartition(" - at `$.")
+    return why if path.startswith(("params", "result")) else None
 
 
 def _remembered(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:

@@ -1,7 +1,8 @@
-"""The hook that msgspec calls for types it does not know, and the one lazy door to the repair engine.
+"""The hook that msgspec calls for types it does not know, and the lazy doors to what only the slow path needs.
 
-`engine` imports a module that lies above this one, which happens nowhere else in the package, and defers that import.
-Most programs decode only valid messages, and loading the engine takes about as long as loading the rest of the codec.
+`engine` and `second_choices` import modules that lie above this one, which happens nowhere else in the package, and
+defer that import. Most programs decode only valid messages, and loading the engine takes about as long as loading the
+rest of the codec.
 """
 
 from collections.abc import Sequence
@@ -64,6 +65,24 @@ class Engine(Protocol):
 def engine() -> Engine:
     """Load the repair engine at the first call."""
     from . import engine as loaded
+
+    return loaded
+
+
+class SecondChoices(Protocol):
+    """What the rest of the package uses of the module `wide`; see there."""
+
+    NOTHING: Any
+
+    def second_choice(self, kind: Any, data: Any, pattern: str) -> Any:
+        """Read what the fast path rejected strictly in its wide form, or return `NOTHING`."""
+        ...
+
+
+@cache
+def second_choices() -> SecondChoices:
+    """Load the readers of second choices at the first call."""
+    from . import wide as loaded
 
     return loaded
 

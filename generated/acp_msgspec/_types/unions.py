@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar, 
 from msgspec import Struct, field
 
 from .hooks import StandIn
-from .unwrap import union_members
+from .unwrap import union_members, unwrap
 from .variants import CatchAll, UnknownVariant
 
 K = TypeVar("K")
@@ -239,7 +239,7 @@ def _native(spec: UnionSpec) -> tuple[Any, ...]:
     if not spec.tagged and not spec.catch_alls:
         # The first type of an untagged union is tried first anyway.
         first = fallbacks[0]
-        is_native = get_origin(first) is list or (_is_plain(first) and not forbidden(first))
+        is_native = get_origin(unwrap(first)) is list or (_is_plain(first) and not forbidden(first))
         return (first,) if Any not in fallbacks and is_native else ()
     if fallbacks:
         only = fallbacks[0]

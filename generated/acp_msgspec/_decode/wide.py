@@ -1,0 +1,225 @@
+"""Second choices: valid values of a union that are not of the type which the fast path reads in its place.
+
+The fast path reads the first type of a union that msgspec cannot express. Where that fails, a second strict decoder
+reads the whole value, in the form in which each such place holds a merged class (`merged`). It is built at the first
+need, and only for the places where the fast path has failed: `WideForm` learns them from the paths of its errors.
+
+The classes around a place are replaced by subclasses that settle it: after msgspec has read such an object, it puts
+the variant into its field, and becomes an object of the class that it stands for.
+"""
+
+import re
+from collections.abc import Callable
+from operator import methodcaller
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+from msgspec import DecodeError, Struct, ValidationError, field
+
+from .._types.unions import UnionSpec, spec_of
+from .._types.unwrap import union_members, unwrap
+from .hook import dec_hook
+from .merged import Place, either, merged
+from .paths import pattern_of
+
+NOTHING: Any = object()
+"""Returned where no second choice was found: the repair engine decides."""
+MOST_PATHS = 64
+"""Different paths of errors that are kept of one type. Paths are made of the schema's keys, and few lead to a union."""
+MOST_STEPS = 24
+
+_STEP = re.compile(r"\[\]|[^.\[\]]+")
+Path = tuple[str, ...]
+Paths = tuple[Path, ...]
+Fix = Callable[[Any], Any] | None
+
+_FORMS: dict[Any, "WideForm"] = {}
+_PLACES: dict[int, tuple[UnionSpec, Place | None]] = {}
+_FIELDS: dict[Any, dict[str, Any]] = {}
+
+
+def second_choice(kind: Any, data: Any, pattern: str) -> Any:
+    """Read `data` strictly as `kind`, whose fast path failed at `pattern`; return `NOTHING` if that fails as well.
+
+    `pattern` is the path of the error below the value, with `[]` for each index.
+    """
+    form = _FORMS.get(kind)
+    if form is None:
+        form = _FORMS[kind] = WideForm(kind)
+    return form.read(data, pattern)
+
+
+class WideForm:
+    """The wide form of one type, as far as it was needed."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+        self.leads: dict[str, bool] = {}
+        """Whether a path leads to a union with second choices."""
+        self.paths: Paths = ()
+        self.decode: Callable[[Any], Any] | None = None
+
+    def read(self, data: Any, pattern: str) -> Any:
+        """Read a value whose fast path failed at `pattern`, or return `NOTHING`."""
+        while self.leads_to_place(pattern) and self.decode is not None:
+            known = len(self.paths)
+            try:
+                return self.decode(data)
+            except ValidationError as why:
+                pattern = pattern_of(why)
+            except (DecodeError, ValueError, RecursionError):
+                return NOTHING
+            if not self.leads_to_place(pattern) or len(self.paths) == known:
+                return NOTHING
+        return NOTHING
+
+    def leads_to_place(self, pattern: str) -> bool:
+        """Return whether the path leads to a union with second choices; widen the form at a new one."""
+        found = self.leads.get(pattern)
+        if found is None:
+            found = False
+            if len(self.leads) < MOST_PATHS:
+                path = tuple(_STEP.findall(pattern))[:MOST_STEPS]
+                found = widened(self.kind, (path,))[0] is not self.kind
+                self.leads[pattern] = found
+                if found:
+                    self.widen((*self.paths, path))
+        return found
+
+    def widen(self, paths: Paths) -> None:
+        """Build the decoder that reads second choices at all of `paths`."""
+        kind, settle = widened(self.kind, paths)
+        read = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+        self.paths, self.decode = paths, read if settle is None else _settled(read, settle)
+
+
+def widened(kind: Any, paths: Paths) -> tuple[Any, Fix]:
+    """Return what msgspec reads for `kind`, and the function that settles what it has read.
+
+    Without a place on `paths` that is `kind` itself.
+    """
+    spec = spec_of(kind)
+    if spec is not None:
+        place = place_of(spec)
+        if place is not None:
+            return place.kind, place.settle
+        return (
+            _widened_union(kind, get_args(get_args(kind)[0]), paths) if get_origin(kind) is Annotated else (kind, None)
+        )
+    if get_origin(kind) is Annotated:
+        inner, settle = widened(kind.__origin__, paths)
+        return (kind, None) if inner is kind.__origin__ else (Annotated[(inner, *kind.__metadata__)], settle)
+    plain = unwrap(kind)
+    if members := union_members(plain):
+        return _widened_union(kind, members, paths)
+    origin: Any = get_origin(plain) or plain
+    if origin is list or origin is dict:
+        return _widened_items(kind, origin, get_args(plain), paths)
+    if isinstance(origin, type) and issubclass(origin, Struct):
+        found = _widened_struct(plain, origin, paths)
+        return (kind, None) if found is None else (found, None)
+    return kind, None
+
+
+def place_of(spec: UnionSpec) -> Place | None:
+    """Return what stands in the place of a union; None if msgspec reads all its types, or cannot read them merged."""
+    if not spec.fallbacks and all(len(kinds) == 1 for kinds in spec.tagged.values()):
+        return None
+    found = _PLACES.get(id(spec))
+    if found is None:  # the spec is kept, so that no other one gets its id
+        found = _PLACES[id(spec)] = spec, merged(spec)
+    return found[1]
+
+
+def _widened_union(kind: Any, members: tuple[Any, ...], paths: Paths) -> tuple[Any, Fix]:
+    pairs = [widened(member, paths) for member in members]
+    if all(new is old for (new, _), old in zip(pairs, members, strict=True)):
+        return kind, None
+    settles = [settle for _, settle in pairs if settle is not None]
+    if len(settles) > 1:
+        return kind, None
+    return either(new for new, _ in pairs), settles[0] if settles else None
+
+
+def _widened_items(kind: Any, origin: Any, args: tuple[Any, ...], paths: Paths) -> tuple[Any, Fix]:
+    below = tuple(path[1:] for path in paths if path and path[0] == "[]")
+    if not below or not args:
+        return kind, None
+    item, settle = widened(args[-1], below)
+    if item is args[-1]:
+        return kind, None
+    if origin is list:
+        return list.__class_getitem__(item), None if settle is None else _each(settle)
+    return dict.__class_getitem__((args[0], item)), None if settle is None else _each_value(settle)
+
+
+def _widened_struct(kind: Any, cls: type[Any], paths: Paths) -> type[Any] | None:
+    """Return a subclass that reads and settles the fields on `paths`; None if no place is there."""
+    keys = {path[0] for path in paths if path}.intersection(cls.__struct_encode_fields__)
+    if not keys:
+        return None
+    infos = _FIELDS.get(kind)
+    if infos is None:
+        infos = _FIELDS[kind] = {info.encode_name: info for info in msgspec.structs.fields(kind)}
+    hints: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"__module__": cls.__module__, "__annotations__": hints}
+    settles: list[tuple[str, Callable[[Any], Any]]] = []
+    for key in sorted(keys):
+        info = infos[key]
+        new, settle = widened(info.type, tuple(path[1:] for path in paths if path and path[0] == key))
+        if new is info.type:
+            continue
+        hints[info.name] = new
+        namespace[info.name] = _same_default(info)
+        if settle is not None:
+            settles.append((info.name, settle))
+    if not hints:
+        return None
+    namespace["__post_init__"] = _settling(cls, settles)
+    metaclass: Any = type(cls)
+    found: type[Any] = metaclass(cls.__name__, (cls,), namespace)
+    return found
+
+
+def _same_default(info: Any) -> Any:
+    """Declare a field with the default and the key of another one."""
+    declare: Any = field
+    return declare(default=info.default, default_factory=info.default_factory, name=info.encode_name)
+
+
+def _settling(cls: type[Any], settles: list[tuple[str, Callable[[Any], Any]]]) -> Any:
+    """Return what msgspec calls with each object of a subclass that it has read: the object becomes one of `cls`."""
+    if not settles:
+        return methodcaller("__setattr__", "__class__", cls)
+    if len(settles) > 1:
+
+        def settle_all(self: Any) -> None:
+            for name, settle in settles:
+                setattr(self, name, settle(getattr(self, name)))
+            self.__class__ = cls
+
+        return settle_all
+    ((name, settle),) = settles
+
+    def settle_one(self: Any) -> None:
+        setattr(self, name, settle(getattr(self, name)))
+        self.__class__ = cls
+
+    return settle_one
+
+
+def _settled(read: Callable[[Any], Any], settle: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda data: settle(read(data))
+
+
+def _each(settle: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda values: [settle(value) for value in values] if values.__class__ is list else values
+
+
+def _each_value(settle: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def settle_values(values: Any) -> Any:
+        if values.__class__ is not dict:
+            return values
+        return {key: settle(value) for key, value in values.items()}
+
+    return settle_values
