@@ -5,7 +5,7 @@ defer that import. Most programs decode only valid messages, and loading the eng
 rest of the codec.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -73,6 +73,10 @@ class SecondChoices(Protocol):
     """What the rest of the package uses of the module `wide`; see there."""
 
     NOTHING: Any
+
+    def expecting(self, kind: Any, forget: Callable[[int], object]) -> Any:
+        """Return a class that is read in place of a Struct where second choices are expected."""
+        ...
 
     def second_choice(self, kind: Any, data: Any, pattern: str) -> Any:
         """Read what the fast path rejected strictly in its wide form, or return `NOTHING`."""

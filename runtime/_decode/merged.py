@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from .._types.leniency import SenderConstraint
 from .._types.structs import GUARD
-from .._types.unions import UnionSpec, candidates, forbidden
+from .._types.unions import UnionSpec, candidates, forbidden, native_kinds
 from .._types.unwrap import unwrap
 
 TAG = "tag_"
@@ -25,6 +25,16 @@ _BARE = (str, bool)
 _UNDECIDED = "The keys of the object do not decide"
 
 
+class Noted(Struct):
+    """What was read since somebody last looked."""
+
+    has_second: bool = False
+    """Whether a variant was built that the fast path does not read."""
+
+
+NOTED = Noted()
+
+
 class Place(Struct, frozen=True):
     """What stands in the place of a union: the type that msgspec reads, and the function that chooses the variant."""
 
@@ -32,45 +42,75 @@ class Place(Struct, frozen=True):
     settle: Callable[[Any], Any]
 
 
-class _Variant:
-    """One class of a union: what a merged object must have and must not have to be of it, and how it is built."""
+class _Variant(Struct):
+    """One class of a union: what a merged object must have and must not have to be of it.
 
-    __slots__ = ("cls", "exact", "excluding", "names", "read", "required")
+    All that an object has is valid, as msgspec has read it.
+    """
 
-    def __init__(self, cls: type[Any], names: list[str], required: set[str], excluded: list[str]) -> None:
-        """Describe a class with the fields `names`; the fields `excluded` must be absent."""
-        self.cls = cls
-        self.names = sorted(names, key=lambda name: name not in required)
-        self.required = len(required)
-        """The first so many of the names."""
-        self.read = _getter(self.names)
-        self.excluding = _getter(excluded) if excluded else None
-        self.exact: tuple[tuple[str, type[Any]], ...] = ()
-        """Fields whose type other variants do not share, and the class of their values."""
+    cls: type[Any]
+    names: list[str]
+    """The fields."""
+    required: list[str]
+    """Required fields that the merged class does not require."""
+    excluded: list[str]
+    """Fields of the merged class that must be absent."""
+    exact: list[tuple[str, type[Any]]]
+    """Fields whose type other variants do not share, and the class of their values."""
+    may_lack: bool
+    """Whether a field may be absent that has no default in the merged class."""
 
-    def of(self, value: Any) -> Any:
-        """Build the variant from a merged object; None if its keys do not make it one of this class.
+    def builder(self) -> Callable[[Any], Any]:
+        """Return a function that builds the variant from a merged object, or returns None for one of another class."""
+        cls, names, required, may_lack = self.cls, self.names, self.required, self.may_lack
+        read = _getter(names)
+        check = self.checker() if self.excluded or self.exact else None
 
-        All values are valid, as msgspec has read them.
-        """
-        found = self.read(value)
-        if UNSET in found[: self.required]:
-            return None
-        if self.excluding is not None and any(entry is not UNSET for entry in self.excluding(value)):
-            return None
-        given = dict(zip(self.names, found, strict=True))
-        for name, cls in self.exact:
-            if given[name] is not UNSET and given[name].__class__ is not cls:
-                raise ValueError(_UNDECIDED)
-        if UNSET in found:
-            given = {name: entry for name, entry in given.items() if entry is not UNSET}
-        return self.cls(**given)
+        def build(value: Any) -> Any:
+            for name in required:
+                if getattr(value, name) is UNSET:
+                    return None
+            if check is not None and not check(value):
+                return None
+            given = dict(zip(names, read(value)))  # noqa: B905 # the keyword would cost more than all else here
+            if may_lack:
+                given = {name: found for name, found in given.items() if found is not UNSET}
+            return cls(**given)
+
+        return build
+
+    def checker(self) -> Callable[[Any], bool]:
+        """Return a function that tells whether nothing excludes the variant; it raises where the keys do not decide."""
+        excluded, exact = self.excluded, self.exact
+
+        def check(value: Any) -> bool:
+            if any(getattr(value, name) is not UNSET for name in excluded):
+                return False
+            for name, cls in exact:
+                found = getattr(value, name)
+                if found is not UNSET and found.__class__ is not cls:
+                    raise ValueError(_UNDECIDED)
+            return True
+
+        return check
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _noting(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Note that a variant was built which the fast path does not read."""
+
+    def build_and_note(value: Any) -> Any:
+        made = build(value)
+        if made is not None:
+            NOTED.has_second = True
+        return made
+
+    return build_and_note
 
 
 def merged(spec: UnionSpec) -> Place | None:
@@ -88,19 +128,19 @@ def merged(spec: UnionSpec) -> Place | None:
 
 def _settler(spec: UnionSpec, cls: type[Any], variants: dict[Any, _Variant]) -> Callable[[Any], Any]:
     tag_field = spec.tag_field
-    absent = tuple(variants[kind] for kind in spec.fallbacks)
-    by_tag: dict[str, tuple[_Variant, ...]] = {}
-    if tag_field is not None:
-        for tag in spec.tagged:
-            by_tag[tag] = tuple(variants[kind] for kind in candidates(spec, {tag_field: tag}))
+    first = native_kinds(spec)
+    build = {kind: v.builder() if kind in first else _noting(v.builder()) for kind, v in variants.items()}
+    absent = tuple(build[kind] for kind in spec.fallbacks)
+    by_tag: dict[Any, tuple[Callable[[Any], Any], ...]] = {UNSET: absent}
+    for tag in spec.tagged:
+        by_tag[tag] = tuple(build[kind] for kind in candidates(spec, {tag_field: tag}))
     others = () if spec.catch_alls else absent  # a catch-all keeps all keys: the engine reads it
 
     def settle(value: Any) -> Any:
         if value.__class__ is not cls:
             return value  # null, or a default
-        tag = UNSET if tag_field is None else value.tag_
-        for variant in absent if tag is UNSET else by_tag.get(tag, others):
-            made = variant.of(value)
+        for build in absent if tag_field is None else by_tag.get(value.tag_, others):
+            made = build(value)
             if made is not None:
                 return made
         raise ValueError(_UNDECIDED)
@@ -115,13 +155,14 @@ def _merged_lists(spec: UnionSpec) -> Place | None:
     if made is None:
         return None
     cls, variants = made
-    in_order = tuple(variants[kind] for kind in kinds)
+    first, *others = [variants[kind].builder() for kind in kinds]
+    in_order = [first, *map(_noting, others)]
 
     def settle(values: Any) -> Any:
         if values.__class__ is not list:
             return values
-        for variant in in_order:
-            made = list(map(variant.of, values))
+        for build in in_order:
+            made = list(map(build, values))
             if None not in made:
                 return made
         raise ValueError(_UNDECIDED)
@@ -148,34 +189,45 @@ def _class_of(kinds: list[Any], tag_field: str | None) -> tuple[type[Any], dict[
         types[tag_field], names[tag_field] = [str], TAG
     for key in sorted({key for kind in kinds for key in forbidden(kind)} - types.keys()):
         types[key], names[key] = [Any], f"excluding_{len(names)}"
-    defaults = _shared_defaults(infos, {names[key] for kind in kinds for key in forbidden(kind)})
+    forbids = {key for kind in kinds for key in forbidden(kind)}
+    defaults = {key: _shared_default(key, infos) for key in types.keys() - forbids - {tag_field}}
     fields = [
         (names[key], either((*found, UnsetType)), field(default=defaults.get(key, UNSET), name=key))
+        if defaults.get(key) is not msgspec.NODEFAULT
+        else (names[key], found[0] if len(found) == 1 else either(found), field(name=key))
         for key, found in types.items()
     ]
     made = msgspec.defstruct("Merged", fields, gc=False, kw_only=True)
-    return made, {kind: _variant(kind, found, types, names) for kind, found in infos.items()}
+    return made, {kind: _variant(kind, found, types, names, defaults) for kind, found in infos.items()}
 
 
-def _shared_defaults(infos: dict[Any, list[Any]], excluding: set[str]) -> dict[str, Any]:
-    """List the keys whose default is None in all variants that declare them; any other one is unset if absent."""
-    found: dict[str, list[Any]] = {}
-    for info in (i for each in infos.values() for i in each):
-        known = found.setdefault(info.encode_name, [])
-        if info.default not in known:
-            known.append(info.default)
-    literal = {i.encode_name for each in infos.values() for i in each if get_origin(unwrap(i.type)) is Literal}
-    return {
-        key: known[0] for key, known in found.items() if known == [None] and key not in excluding and key not in literal
-    }
+def _shared_default(key: str, infos: dict[Any, list[Any]]) -> Any:
+    """Return the default of a key in the merged class: none if all variants require it, None if all default to it.
+
+    Any other key is unset if it is absent.
+    """
+    found = [next((i for i in each if i.encode_name == key), None) for each in infos.values()]
+    if all(i is not None and _is_required(i) for i in found):
+        return msgspec.NODEFAULT
+    return None if all(i is None or (i.default is None and not _is_required(i)) for i in found) else UNSET
 
 
-def _variant(kind: type[Any], infos: list[Any], types: dict[str, list[Any]], names: dict[str, str]) -> _Variant:
-    # The constructor knows a fixed value, but readers require it.
-    required = {i.name for i in infos if i.required or get_origin(unwrap(i.type)) is Literal}
-    made = _Variant(kind, [i.name for i in infos], required, [names[key] for key in sorted(forbidden(kind))])
-    made.exact = tuple((i.name, _bare(i.type)) for i in infos if len(types[i.encode_name]) > 1)
-    return made
+def _variant(
+    kind: type[Any], infos: list[Any], types: dict[str, list[Any]], names: dict[str, str], defaults: dict[str, Any]
+) -> _Variant:
+    return _Variant(
+        kind,
+        names=[i.name for i in infos],
+        required=[i.name for i in infos if _is_required(i) and defaults.get(i.encode_name, UNSET) is UNSET],
+        excluded=[names[key] for key in sorted(forbidden(kind))],
+        exact=[(i.name, _bare(i.type)) for i in infos if len(types[i.encode_name]) > 1],
+        may_lack=any(not _is_required(i) and defaults.get(i.encode_name, UNSET) is UNSET for i in infos),
+    )
+
+
+def _is_required(info: Any) -> bool:
+    """Return whether readers require a field. The constructor knows a fixed value, but readers require it."""
+    return info.required or get_origin(unwrap(info.type)) is Literal
 
 
 def _unadvised(kind: Any) -> Any:

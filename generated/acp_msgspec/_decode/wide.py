@@ -19,7 +19,7 @@ from msgspec import DecodeError, Struct, ValidationError, field
 from .._types.unions import UnionSpec, spec_of
 from .._types.unwrap import union_members, unwrap
 from .hook import dec_hook
-from .merged import Place, either, merged
+from .merged import NOTED, Place, either, merged
 from .paths import pattern_of
 
 NOTHING: Any = object()
@@ -47,6 +47,31 @@ def second_choice(kind: Any, data: Any, pattern: str) -> Any:
     if form is None:
         form = _FORMS[kind] = WideForm(kind)
     return form.read(data, pattern)
+
+
+def expecting(kind: Any, forget: Callable[[int], object]) -> Any:
+    """Return a class that is read in place of the Struct `kind` where second choices are expected.
+
+    It reads second choices in the first pass, and gives objects of the same classes. An object without any second
+    choice is read more slowly than by `kind`: after such a one, `forget` is called with the number of those before it.
+    Objects with second choices in other places than those that `second_choice` has met are not read.
+    """
+    form = _FORMS[kind]
+    base = widened(kind, form.paths)[0]
+    settle = base.__post_init__
+    count = 0
+
+    def settle_and_note(self: Any) -> None:
+        nonlocal count
+        settle(self)
+        if NOTED.has_second:
+            NOTED.has_second = False
+            count += 1
+        else:
+            forget(count)
+
+    metaclass: Any = type(base)
+    return metaclass(base.__name__, (base,), {"__module__": base.__module__, "__post_init__": settle_and_note})
 
 
 class WideForm:

@@ -4,21 +4,24 @@ The classes here know no schema. Each emitted module makes two decoders, one for
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, NoReturn, TypeVar
 
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
 from .._decode.context import Skipped
-from .._decode.hook import dec_hook, engine
+from .._decode.hook import dec_hook, engine, second_choices
 from .._decode.malformed import check_json, kind_of_json, reason, without_byte_order_mark
-from .._decode.paths import Mismatch, kind_of, shown
+from .._decode.paths import Mismatch, kind_of, pattern_of, shown
 from .._decode.report import OnSkip, in_batch, record_limit, report
 from .._types.inputs import Unknown
 from .._types.numbers import Int64
+from .answers import Answers
 from .batch import REFUSALS, messages_of
 from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .errors import MessageError
+from .expectations import Expectations
 from .frame import Frame, NeverSent, decode_frame, frame_by_parts, is_anonymous
 from .salvage import Head, heads_of
 from .schema import MessageSchema, checked, field_type
@@ -28,14 +31,13 @@ MethodOf = Callable[[Any], str | None]
 
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
+_FAILURES = (DecodeError, RecursionError, UnicodeEncodeError)
+_NEAR = _ID_AT + 64
+"""Where the search for what follows a short id ends."""
 
 
 def _unbuilt(*_: Any) -> NoReturn:
     raise NotImplementedError
-
-
-def _refuse(buf: Any) -> NoReturn:
-    raise ValidationError("No method is known whose result this is")
 
 
 class MessageDecoder(Struct, Generic[M]):
@@ -45,10 +47,16 @@ class MessageDecoder(Struct, Generic[M]):
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    answers: Any = None
+    """The fast path of responses."""
     strict: Callable[[Any], M] = _unbuilt
     """The fast path: decodes a valid request or notification in one pass, or raises."""
-    with_id: Callable[[bytes, MethodOf, Unknown, OnSkip | None], M] = _unbuilt
+    with_id: Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M] = _unbuilt
     """The fast path for messages that begin with version and id: decodes a valid response in one pass as well."""
+
+    expected: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any])
+    """Envelopes that are read in their wide form at once, and the class of that form."""
+    expectations: Expectations = field(default_factory=Expectations)
 
     def __post_init__(self) -> None:
         """Index the envelopes by method."""
@@ -57,18 +65,32 @@ class MessageDecoder(Struct, Generic[M]):
             table = self.requests if issubclass(envelope, self.schema.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
         # Kept as plain functions, since looking up a method of a Struct takes longer.
+        self.answers = Answers(self.schema)
         self.strict = self._first
         self.with_id = self._make_with_id()
 
     def _first(self, buf: Any) -> M:
+        self._build()
+        return self.strict(buf)
+
+    def _build(self) -> None:
         # A method that is both request and notification would be one tag with two classes: left to the slow path.
         single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
         kind: Any = NeverSent
         for envelope in single:
-            kind |= envelope
-        decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
-        self.strict = decoder.decode
-        return decoder.decode(buf)
+            kind |= self.expected.get(envelope, envelope)
+        self.strict = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+
+    def _expect(self, envelope: type[Any]) -> None:
+        """Read second choices at once in messages of a class, until one has none."""
+        wide = self.expectations.wide(envelope, partial(self._forget, envelope))
+        if wide is not None:
+            self.expected[envelope] = wide
+            self._build()
+
+    def _forget(self, envelope: type[Any]) -> None:
+        self.expected.pop(envelope, None)
+        self._build()
 
     def _is_both(self, method: str) -> bool:
         return method in self.requests and method in self.notifications
@@ -88,6 +110,9 @@ class MessageDecoder(Struct, Generic[M]):
         if rest is not None:
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
+        found = self._second_choice(frame, buf, method_of, why)
+        if found is not None:
+            return found
         try:
             message, skipped = self._message(frame, method_of, unknown, _in_part(why), record_limit(on_skip))
         except MessageError:
@@ -99,44 +124,57 @@ class MessageDecoder(Struct, Generic[M]):
         read: M = message
         return read
 
-    def _make_with_id(self) -> Callable[[bytes, MethodOf, Unknown, OnSkip | None], M]:
-        answers: dict[str | None, Callable[[Any], Any]] = {}
-        """The fast path of responses, by method."""
+    def _second_choice(self, frame: Frame, buf: Any, method_of: MethodOf | None, why: Exception | None) -> M | None:
+        """Decode a message whose fast path failed at a second choice; None if it has none."""
+        if _in_part(why) is None:
+            return None
+        wide, pattern = second_choices(), pattern_of(why)
+        if frame.has_usable_method:
+            method: Any = frame.method
+            envelope = (self.requests if frame.id is not UNSET else self.notifications).get(method)
+            found = wide.NOTHING if envelope is None else wide.second_choice(envelope, buf, pattern)
+            if found is wide.NOTHING:
+                return None
+            if not self._is_both(method):
+                self._expect(envelope)
+        else:
+            called = method_of(frame.id) if method_of is not None and frame.is_response else None
+            if called is None or not self.schema.has_result(called):
+                return None
+            found = wide.second_choice(self.schema.response[self.schema.result_kind(called)], buf, pattern)
+            if found is wide.NOTHING:
+                return None
+            self.answers.expect(called)
+        message: M = found
+        return message
 
-        def with_id(buf: bytes, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
+    def _make_with_id(self) -> Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M]:
+        answers, read_id = self.answers, _ID.decode
+        results, failure, of_method = answers.results, answers.failure, answers.of_method
+
+        def with_id(buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
             # The id leads to the method, and the method to the type of the result: so the id is read first.
-            comma = buf.find(b",", _ID_AT)
-            if buf[comma + 1 : comma + 9] != b'"result"':
-                strict = self.strict
+            if buf.__class__ is not bytes or (end := buf.find(b',"result":', _ID_AT, _NEAR)) < 0:
+                is_failure = buf.__class__ is bytes and buf.find(b',"error":', _ID_AT, _NEAR) > 0
                 try:
-                    return strict(buf)
-                except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-                    return self.decode(buf, method_of, unknown, on_skip, why)
+                    return failure(buf) if is_failure else self.strict(buf)
+                except _FAILURES as why:
+                    return self.decode(buf, method_of, unknown, on_skip, None if is_failure else why)
             try:
-                request_id = read_id(buf[_ID_AT:comma])
+                request_id = read_id(buf[_ID_AT:end])
             except DecodeError:
                 return self.decode(buf, method_of, unknown, on_skip)
-            method = method_of(request_id)
-            decode = answers.get(method) or answer_decoder(method)
+            method = None if method_of is None else method_of(request_id)
             failed: Exception | None = None
             try:
-                answer = decode(buf)
+                answer = (results.get(method) or of_method(method))(buf)
                 if answer.id == request_id:
                     message: M = answer
                     return message
-            except (DecodeError, RecursionError) as why:
+            except _FAILURES as why:
                 failed = why
             return self.decode(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
 
-        def answer_decoder(method: str | None) -> Callable[[Any], Any]:
-            known = self.schema.methods.get(method) if method is not None else None
-            if known is None or known.response is None:
-                return _refuse
-            kind = self.schema.response[known.response]
-            decode = answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
-            return decode
-
-        read_id = _ID.decode
         return with_id
 
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
@@ -330,6 +368,8 @@ def _in_part(why: Exception | None) -> Exception | None:
     return why if path.startswith(("params", "result")) else None
 
 
-def _remembered(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
+def _remembered(request_id: Any, method: str | None, method_of: MethodOf | None) -> MethodOf | None:
     """Look the method up only once for `request_id`: it may be forgotten after the first time."""
+    if method_of is None:
+        return None
     return lambda other: method if other == request_id else method_of(other)

@@ -129,8 +129,8 @@ class MessageSchema(Struct):
     ) -> tuple[Any, list[Skipped]]:
         """Read params or a result. Absent and null count as an empty object if no key is required.
 
-        `failed` is the error of the fast path of the whole message, if it failed in this part; it only saves time.
-        `limit` is the number of repairs to list.
+        `failed` is the error of the fast path of the whole message, if it failed in this part and no second choice was
+        found there; it only saves time. `limit` is the number of repairs to list.
 
         Raises `Mismatch` with a path from the message's root, such as `$.params.x` where `key` is `params`, and
         `msgspec.DecodeError` for malformed JSON.
@@ -141,15 +141,13 @@ class MessageSchema(Struct):
             try:
                 return strict_decoder(kind)(raw), []
             except (ValidationError, RecursionError) as why:
-                failed, pattern = why, pattern_of(why)
+                wide = second_choices()
+                found = wide.second_choice(kind, raw, pattern_of(why))
+                if found is not wide.NOTHING:
+                    return found, []
                 mismatch = ["$", key, *mismatch_path(why)[1:]]
         else:
-            pattern = pattern_of(failed).removeprefix(f".{key}")
             mismatch = mismatch_path(failed)
-        wide = second_choices()
-        found = wide.second_choice(kind, raw, pattern)
-        if found is not wide.NOTHING:
-            return found, []
         plain = plain_values(raw, (key,))
         keep = unknown == "keep"
         return engine().repair_part(kind, plain, keep_unknown=keep, path=(key,), mismatch=mismatch, limit=limit)

@@ -226,11 +226,11 @@ def _form(
     if tag_field is None and others:
         tag_field = others[0].__shape__.other_of
     spec = UnionSpec(tag_field, tagged, others, fallbacks, closed, by_tag)
-    native = _native(spec)
+    native = native_kinds(spec)
     return Annotated[NativePart(native, spec), spec] if native else _UnionStandIn("Union", (), {"spec": spec})
 
 
-def _native(spec: UnionSpec) -> tuple[Any, ...]:
+def native_kinds(spec: UnionSpec) -> tuple[Any, ...]:
     """Return the variants that msgspec can decode in one pass and never confuses with another.
 
     A value that this part rejects may still be valid: the slow path knows the whole union.
