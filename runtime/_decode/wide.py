@@ -10,7 +10,6 @@ the variant into its field, and becomes an object of the class that it stands fo
 
 import re
 from collections.abc import Callable
-from operator import methodcaller
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
@@ -46,7 +45,9 @@ def second_choice(kind: Any, data: Any, pattern: str) -> Any:
     form = _FORMS.get(kind)
     if form is None:
         form = _FORMS[kind] = WideForm(kind)
-    return form.read(data, pattern)
+    found = form.read(data, pattern)
+    NOTED.has_second = False
+    return found
 
 
 def expecting(kind: Any, forget: Callable[[int], object]) -> Any:
@@ -58,12 +59,16 @@ def expecting(kind: Any, forget: Callable[[int], object]) -> Any:
     """
     form = _FORMS[kind]
     base = widened(kind, form.paths)[0]
-    settle = base.__post_init__
+    settle = None if base.__settles__ is None else base.__post_init__
+    cls = get_origin(kind) or kind
     count = 0
 
     def settle_and_note(self: Any) -> None:
         nonlocal count
-        settle(self)
+        if settle is None:
+            self.__class__ = cls
+        else:
+            settle(self)
         if NOTED.has_second:
             NOTED.has_second = False
             count += 1
@@ -201,6 +206,7 @@ def _widened_struct(kind: Any, cls: type[Any], paths: Paths) -> type[Any] | None
     if not hints:
         return None
     namespace["__post_init__"] = _settling(cls, settles)
+    namespace["__settles__"] = settles or None
     metaclass: Any = type(cls)
     found: type[Any] = metaclass(cls.__name__, (cls,), namespace)
     return found
@@ -215,7 +221,11 @@ def _same_default(info: Any) -> Any:
 def _settling(cls: type[Any], settles: list[tuple[str, Callable[[Any], Any]]]) -> Any:
     """Return what msgspec calls with each object of a subclass that it has read: the object becomes one of `cls`."""
     if not settles:
-        return methodcaller("__setattr__", "__class__", cls)
+
+        def settle_none(self: Any) -> None:
+            self.__class__ = cls
+
+        return settle_none
     if len(settles) > 1:
 
         def settle_all(self: Any) -> None:

@@ -126,27 +126,25 @@ class MessageDecoder(Struct, Generic[M]):
 
     def _second_choice(self, frame: Frame, buf: Any, method_of: MethodOf | None, why: Exception | None) -> M | None:
         """Decode a message whose fast path failed at a second choice; None if it has none."""
-        if _in_part(why) is None:
+        failed = _in_part(why)
+        if failed is None:
             return None
-        wide, pattern = second_choices(), pattern_of(why)
+        wide, pattern = second_choices(), pattern_of(failed)
+        found: Any = wide.NOTHING
         if frame.has_usable_method:
             method: Any = frame.method
             envelope = (self.requests if frame.id is not UNSET else self.notifications).get(method)
-            found = wide.NOTHING if envelope is None else wide.second_choice(envelope, buf, pattern)
-            if found is wide.NOTHING:
-                return None
-            if not self._is_both(method):
-                self._expect(envelope)
-        else:
-            called = method_of(frame.id) if method_of is not None and frame.is_response else None
-            if called is None or not self.schema.has_result(called):
-                return None
-            found = wide.second_choice(self.schema.response[self.schema.result_kind(called)], buf, pattern)
-            if found is wide.NOTHING:
-                return None
-            self.answers.expect(called)
-        message: M = found
-        return message
+            if envelope is not None:
+                found = wide.second_choice(envelope, buf, pattern)
+                if found is not wide.NOTHING and not self._is_both(method):
+                    self._expect(envelope)
+        elif method_of is not None and frame.is_response:
+            called = method_of(frame.id)
+            if called is not None and self.schema.has_result(called):
+                found = wide.second_choice(self.schema.response[self.schema.result_kind(called)], buf, pattern)
+                if found is not wide.NOTHING:
+                    self.answers.expect(called)
+        return None if found is wide.NOTHING else found
 
     def _make_with_id(self) -> Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M]:
         answers, read_id = self.answers, _ID.decode

@@ -111,8 +111,8 @@ def structs_of(value: Any) -> Iterator[msgspec.Struct]:
         for name in value.__struct_fields__:
             yield from structs_of(getattr(value, name))
     elif isinstance(value, dict | list):
-        entries: Any = list(cast("dict[str, Any]", value).values()) if isinstance(value, dict) else value
-        for entry in entries:
+        entries = cast("Any", value)
+        for entry in entries.values() if isinstance(value, dict) else entries:
             yield from structs_of(entry)
 
 

@@ -7,7 +7,7 @@ raises `ValueError`, and the repair engine decides.
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from operator import attrgetter, or_
+from operator import or_
 from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
 import msgspec
@@ -22,6 +22,7 @@ TAG = "tag_"
 """Name of the field for the tag."""
 _BARE = (str, bool)
 """Types that one key may have in different variants: a value of one is never one of the other."""
+_UNSET: dict[str, Any] = {"default": UNSET}
 _UNDECIDED = "The keys of the object do not decide"
 
 
@@ -62,55 +63,31 @@ class _Variant(Struct):
 
     def builder(self) -> Callable[[Any], Any]:
         """Return a function that builds the variant from a merged object, or returns None for one of another class."""
-        cls, names, required, may_lack = self.cls, self.names, self.required, self.may_lack
-        read = _getter(names)
-        check = self.checker() if self.excluded or self.exact else None
+        if self.exact or self.may_lack:
+            return self.slow_builder()
+        absent = [f"value.{name} is UNSET" for name in self.required]
+        absent += [f"value.{name} is not UNSET" for name in self.excluded]
+        copies = ", ".join(f"{name}=value.{name}" for name in self.names)
+        # Compiled, as dataclasses are: a dict for the constructor alone takes longer than this.
+        text = f"lambda value: None if {' or '.join(absent) or False} else cls({copies})"
+        build: Callable[[Any], Any] = eval(text, {"cls": self.cls, "UNSET": UNSET})
+        return build
+
+    def slow_builder(self) -> Callable[[Any], Any]:
+        """Return the same for variants with fields that are looked at one by one."""
+        cls, names, required, excluded, exact = self.cls, self.names, self.required, self.excluded, self.exact
 
         def build(value: Any) -> Any:
-            for name in required:
-                if getattr(value, name) is UNSET:
-                    return None
-            if check is not None and not check(value):
+            if any(getattr(value, name) is UNSET for name in required):
                 return None
-            given = dict(zip(names, read(value)))  # noqa: B905 # the keyword would cost more than all else here
-            if may_lack:
-                given = {name: found for name, found in given.items() if found is not UNSET}
+            if any(getattr(value, name) is not UNSET for name in excluded):
+                return None
+            given = {name: found for name in names if (found := getattr(value, name)) is not UNSET}
+            if any(name in given and given[name].__class__ is not kind for name, kind in exact):
+                raise ValueError(_UNDECIDED)
             return cls(**given)
 
         return build
-
-    def checker(self) -> Callable[[Any], bool]:
-        """Return a function that tells whether nothing excludes the variant; it raises where the keys do not decide."""
-        excluded, exact = self.excluded, self.exact
-
-        def check(value: Any) -> bool:
-            if any(getattr(value, name) is not UNSET for name in excluded):
-                return False
-            for name, cls in exact:
-                found = getattr(value, name)
-                if found is not UNSET and found.__class__ is not cls:
-                    raise ValueError(_UNDECIDED)
-            return True
-
-        return check
-
-
-def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
-
-
-def _noting(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Note that a variant was built which the fast path does not read."""
-
-    def build_and_note(value: Any) -> Any:
-        made = build(value)
-        if made is not None:
-            NOTED.has_second = True
-        return made
-
-    return build_and_note
 
 
 def merged(spec: UnionSpec) -> Place | None:
@@ -129,9 +106,9 @@ def merged(spec: UnionSpec) -> Place | None:
 def _settler(spec: UnionSpec, cls: type[Any], variants: dict[Any, _Variant]) -> Callable[[Any], Any]:
     tag_field = spec.tag_field
     first = native_kinds(spec)
-    build = {kind: v.builder() if kind in first else _noting(v.builder()) for kind, v in variants.items()}
+    build = {kind: (variant.builder(), kind not in first) for kind, variant in variants.items()}
     absent = tuple(build[kind] for kind in spec.fallbacks)
-    by_tag: dict[Any, tuple[Callable[[Any], Any], ...]] = {UNSET: absent}
+    by_tag: dict[Any, tuple[tuple[Callable[[Any], Any], bool], ...]] = {UNSET: absent}
     for tag in spec.tagged:
         by_tag[tag] = tuple(build[kind] for kind in candidates(spec, {tag_field: tag}))
     others = () if spec.catch_alls else absent  # a catch-all keeps all keys: the engine reads it
@@ -139,9 +116,11 @@ def _settler(spec: UnionSpec, cls: type[Any], variants: dict[Any, _Variant]) -> 
     def settle(value: Any) -> Any:
         if value.__class__ is not cls:
             return value  # null, or a default
-        for build in absent if tag_field is None else by_tag.get(value.tag_, others):
+        for build, is_second in absent if tag_field is None else by_tag.get(value.tag_, others):
             made = build(value)
             if made is not None:
+                if is_second:
+                    NOTED.has_second = True
                 return made
         raise ValueError(_UNDECIDED)
 
@@ -155,15 +134,21 @@ def _merged_lists(spec: UnionSpec) -> Place | None:
     if made is None:
         return None
     cls, variants = made
-    first, *others = [variants[kind].builder() for kind in kinds]
-    in_order = [first, *map(_noting, others)]
+    in_order = [variants[kind].builder() for kind in kinds]
 
     def settle(values: Any) -> Any:
         if values.__class__ is not list:
             return values
         for build in in_order:
-            made = list(map(build, values))
-            if None not in made:
+            made: list[Any] = []
+            for value in values:
+                one = build(value)
+                if one is None:
+                    break
+                made.append(one)
+            else:
+                if build is not in_order[0]:
+                    NOTED.has_second = True
                 return made
         raise ValueError(_UNDECIDED)
 
@@ -191,37 +176,44 @@ def _class_of(kinds: list[Any], tag_field: str | None) -> tuple[type[Any], dict[
         types[key], names[key] = [Any], f"excluding_{len(names)}"
     forbids = {key for kind in kinds for key in forbidden(kind)}
     defaults = {key: _shared_default(key, infos) for key in types.keys() - forbids - {tag_field}}
+    unset = {key for key in types if defaults.get(key, _UNSET) is _UNSET}
     fields = [
-        (names[key], either((*found, UnsetType)), field(default=defaults.get(key, UNSET), name=key))
-        if defaults.get(key) is not msgspec.NODEFAULT
-        else (names[key], found[0] if len(found) == 1 else either(found), field(name=key))
+        (
+            names[key],
+            either((*found, UnsetType) if key in unset else found),
+            field(name=key, **defaults.get(key, _UNSET)),
+        )
         for key, found in types.items()
     ]
     made = msgspec.defstruct("Merged", fields, gc=False, kw_only=True)
-    return made, {kind: _variant(kind, found, types, names, defaults) for kind, found in infos.items()}
+    return made, {kind: _variant(kind, found, types, names, unset) for kind, found in infos.items()}
 
 
-def _shared_default(key: str, infos: dict[Any, list[Any]]) -> Any:
-    """Return the default of a key in the merged class: none if all variants require it, None if all default to it.
+def _shared_default(key: str, infos: dict[Any, list[Any]]) -> dict[str, Any]:
+    """Return the default of a key in the merged class, as arguments of `field`: that of all variants which declare it.
 
-    Any other key is unset if it is absent.
+    If all variants require the key, the merged class does. Any other key is unset if it is absent.
     """
-    found = [next((i for i in each if i.encode_name == key), None) for each in infos.values()]
-    if all(i is not None and _is_required(i) for i in found):
-        return msgspec.NODEFAULT
-    return None if all(i is None or (i.default is None and not _is_required(i)) for i in found) else UNSET
+    found = [i for each in infos.values() for i in each if i.encode_name == key]
+    if all(map(_is_required, found)):
+        return {} if len(found) == len(infos) else _UNSET
+    first = found[0]
+    for info in found:
+        if _is_required(info) or info.default is not first.default or info.default_factory is not first.default_factory:
+            return _UNSET
+    return {"default": first.default, "default_factory": first.default_factory}
 
 
 def _variant(
-    kind: type[Any], infos: list[Any], types: dict[str, list[Any]], names: dict[str, str], defaults: dict[str, Any]
+    kind: type[Any], infos: list[Any], types: dict[str, list[Any]], names: dict[str, str], unset: set[str]
 ) -> _Variant:
     return _Variant(
         kind,
         names=[i.name for i in infos],
-        required=[i.name for i in infos if _is_required(i) and defaults.get(i.encode_name, UNSET) is UNSET],
+        required=[i.name for i in infos if _is_required(i) and i.encode_name in unset],
         excluded=[names[key] for key in sorted(forbidden(kind))],
         exact=[(i.name, _bare(i.type)) for i in infos if len(types[i.encode_name]) > 1],
-        may_lack=any(not _is_required(i) and defaults.get(i.encode_name, UNSET) is UNSET for i in infos),
+        may_lack=any(not _is_required(i) and i.encode_name in unset for i in infos),
     )
 
 

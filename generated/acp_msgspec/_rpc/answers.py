@@ -67,4 +67,5 @@ def _strict_failure(kind: Any) -> Any:
         self.__class__ = kind
 
     namespace = {"__module__": kind.__module__, "__post_init__": become}
-    return type(kind)(kind.__name__, (kind,), namespace, forbid_unknown_fields=True)
+    metaclass: Any = type(kind)
+    return metaclass(kind.__name__, (kind,), namespace, forbid_unknown_fields=True)
