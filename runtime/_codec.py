@@ -156,10 +156,16 @@ def _decode_slow(
             except (DecodeError, RecursionError, UnicodeEncodeError) as other:
                 why, buf = other, rest
     if isinstance(why, ValidationError):
-        wide = second_choices()
-        found = wide.second_choice(kind, buf, pattern_of(why))
+        wide, pattern = second_choices(), pattern_of(why)
+        found = wide.second_choice(kind, buf, pattern)
         if found is not wide.NOTHING:
             return found
+        if not strict:
+            keep, limit = _keeps(unknown), record_limit(on_skip)
+            repaired = engine().repair_in_one_pass(kind, buf, pattern, keep_unknown=keep, limit=limit)
+            if repaired is not None:
+                report(repaired[1], on_skip)
+                return repaired[0]
     value, mismatch = _plain(why, buf), mismatch_path(why)
     if strict:
         return engine().repair(kind, value, strict=True, mismatch=mismatch)[0]

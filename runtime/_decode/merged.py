@@ -6,8 +6,6 @@ raises `ValueError`, and the repair engine decides.
 """
 
 from collections.abc import Callable, Iterable
-from functools import reduce
-from operator import or_
 from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
 import msgspec
@@ -241,4 +239,7 @@ def _bare(kind: Any) -> Any:
 
 def either(kinds: Iterable[Any]) -> Any:
     """Return the union of types."""
-    return reduce(or_, kinds)
+    first, *others = kinds
+    for kind in others:
+        first |= kind
+    return first

@@ -68,7 +68,7 @@ def mismatch_path(why: Exception) -> list[str]:
 def pattern_of(why: Exception) -> str:
     """Return the path at the end of an error of msgspec, without the root and with `[]` for each index or key."""
     _, _, path = str(why).rpartition(" - at `$")
-    return re.sub(r"\[[0-9.]+\]", "[]", path[:-1])
+    return re.sub(r"\[[0-9.]+\]", "[]", path[:-1]) if "[" in path else path[:-1]
 
 
 class Mismatch(Portable, Exception):

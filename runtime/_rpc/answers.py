@@ -67,5 +67,5 @@ def _strict_failure(kind: Any) -> Any:
         self.__class__ = kind
 
     namespace = {"__module__": kind.__module__, "__post_init__": become}
-    metaclass: Any = type(kind)
+    metaclass: Any = kind.__class__
     return metaclass(kind.__name__, (kind,), namespace, forbid_unknown_fields=True)

@@ -92,7 +92,7 @@ class MessageDecoder(Struct, Generic[M]):
         self.expected.pop(envelope, None)
         self._build()
 
-    def _is_both(self, method: str) -> bool:
+    def _is_both(self, method: Any) -> bool:
         return method in self.requests and method in self.notifications
 
     def decode(
@@ -110,11 +110,13 @@ class MessageDecoder(Struct, Generic[M]):
         if rest is not None:
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
-        found = self._second_choice(frame, buf, method_of, why)
-        if found is not None:
-            return found
+        limit = record_limit(on_skip)
+        pattern = pattern_of(why) if isinstance(why, ValidationError) else ""
+        failed, found = None, None
         try:
-            message, skipped = self._message(frame, method_of, unknown, _in_part(why), record_limit(on_skip))
+            if pattern.startswith((".params", ".result")):
+                failed, found = why, self._second_pass(frame, buf, method_of, unknown, pattern, limit)
+            message, skipped = found or self._message(frame, method_of, unknown, failed, limit)
         except MessageError:
             raise
         except DecodeError as why:  # a raw part of the frame is malformed
@@ -124,27 +126,33 @@ class MessageDecoder(Struct, Generic[M]):
         read: M = message
         return read
 
-    def _second_choice(self, frame: Frame, buf: Any, method_of: MethodOf | None, why: Exception | None) -> M | None:
-        """Decode a message whose fast path failed at a second choice; None if it has none."""
-        failed = _in_part(why)
-        if failed is None:
-            return None
-        wide, pattern = second_choices(), pattern_of(failed)
-        found: Any = wide.NOTHING
+    def _second_pass(
+        self, frame: Frame, buf: Any, method_of: MethodOf | None, unknown: Unknown, pattern: str, limit: int
+    ) -> tuple[Any, list[Skipped]] | None:
+        """Decode a message in one more pass: one with second choices, or with a lenient field to repair.
+
+        `pattern` tells where the fast path failed. Returns None for any other message.
+        """
+        schema, called = self.schema, None
+        kind: Any = None
         if frame.has_usable_method:
-            method: Any = frame.method
-            envelope = (self.requests if frame.id is not UNSET else self.notifications).get(method)
-            if envelope is not None:
-                found = wide.second_choice(envelope, buf, pattern)
-                if found is not wide.NOTHING and not self._is_both(method):
-                    self._expect(envelope)
+            kind = (self.requests if frame.id is not UNSET else self.notifications).get(frame.method)
         elif method_of is not None and frame.is_response:
             called = method_of(frame.id)
-            if called is not None and self.schema.has_result(called):
-                found = wide.second_choice(self.schema.response[self.schema.result_kind(called)], buf, pattern)
-                if found is not wide.NOTHING:
-                    self.answers.expect(called)
-        return None if found is wide.NOTHING else found
+            if called is not None and schema.has_result(called):
+                kind = schema.response[schema.result_kind(called)]
+        if kind is None:
+            return None
+        wide = second_choices()
+        found = wide.second_choice(kind, buf, pattern)
+        if found is wide.NOTHING:
+            keep = unknown == "keep"
+            return engine().repair_in_one_pass(kind, buf, pattern, keep_unknown=keep, limit=limit)
+        if called is not None:
+            self.answers.expect(called)
+        elif not self._is_both(frame.method):
+            self._expect(kind)
+        return found, []
 
     def _make_with_id(self) -> Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M]:
         answers, read_id = self.answers, _ID.decode
@@ -356,14 +364,6 @@ class MessageDecoder(Struct, Generic[M]):
         except Mismatch as why:
             schema.fail(None, why.message, path=why.path, id=request_id, method=method)
         return schema.response(id=request_id, result=result), skipped
-
-
-def _in_part(why: Exception | None) -> Exception | None:
-    """Return the error of the fast path, if it is in the params or the result."""
-    if not isinstance(why, ValidationError):
-        return None
-    _, _, path = str(why).rpartition(" - at `$.")
-    return why if path.startswith(("params", "result")) else None
 
 
 def _remembered(request_id: Any, method: str | None, method_of: MethodOf | None) -> MethodOf | None:

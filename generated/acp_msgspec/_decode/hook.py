@@ -35,6 +35,12 @@ class Engine(Protocol):
         """Read a value and list its repairs, or raise `msgspec.ValidationError`."""
         ...
 
+    def repair_in_one_pass(
+        self, kind: Any, data: Any, pattern: str, *, keep_unknown: bool, limit: int
+    ) -> tuple[Any, list[Skipped]] | None:
+        """Read JSON whose fast path failed in a lenient field and list the repairs, or return None."""
+        ...
+
     def repair_part(
         self,
         kind: Any,

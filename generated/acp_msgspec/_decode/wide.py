@@ -4,6 +4,8 @@ The fast path reads the first type of a union that msgspec cannot express. Where
 reads the whole value, in the form in which each such place holds a merged class (`merged`). It is built at the first
 need, and only for the places where the fast path has failed: `WideForm` learns them from the paths of its errors.
 
+The form with lenient fields, in which repairs are made, is built in the same way (`tolerant`).
+
 The classes around a place are replaced by subclasses that settle it: after msgspec has read such an object, it puts
 the variant into its field, and becomes an object of the class that it stands for.
 """
@@ -23,14 +25,18 @@ from .paths import pattern_of
 
 NOTHING: Any = object()
 """Returned where no second choice was found: the repair engine decides."""
-MOST_PATHS = 64
-"""Different paths of errors that are kept of one type. Paths are made of the schema's keys, and few lead to a union."""
+MOST_PATHS = 1024
+"""Different paths of errors that are remembered of one type. Paths are made of the schema's keys."""
+MOST_WIDE = 64
+"""Different paths of errors to which one form is widened; few lead to a place."""
 MOST_STEPS = 24
 
 _STEP = re.compile(r"\[\]|[^.\[\]]+")
 Path = tuple[str, ...]
 Paths = tuple[Path, ...]
 Fix = Callable[[Any], Any] | None
+Lenient = Callable[[Any, Any, Paths, Path], tuple[Any, Callable[[Any], Any]] | None]
+"""Returns the declaration of a field that takes any value, and what settles it; None for a field that is left alone."""
 
 _FORMS: dict[Any, "WideForm"] = {}
 _PLACES: dict[int, tuple[UnionSpec, Place | None]] = {}
@@ -58,7 +64,7 @@ def expecting(kind: Any, forget: Callable[[int], object]) -> Any:
     Objects with second choices in other places than those that `second_choice` has met are not read.
     """
     form = _FORMS[kind]
-    base = widened(kind, form.paths)[0]
+    base = Widening(form.paths).of(kind)
     settle = None if base.__settles__ is None else base.__post_init__
     cls = get_origin(kind) or kind
     count = 0
@@ -75,17 +81,18 @@ def expecting(kind: Any, forget: Callable[[int], object]) -> Any:
         else:
             forget(count)
 
-    metaclass: Any = type(base)
+    metaclass: Any = base.__class__
     return metaclass(base.__name__, (base,), {"__module__": base.__module__, "__post_init__": settle_and_note})
 
 
 class WideForm:
-    """The wide form of one type, as far as it was needed."""
+    """The wide form of one type, as far as it was needed: with second choices, or else with `lenient` fields."""
 
-    def __init__(self, kind: Any) -> None:
+    def __init__(self, kind: Any, lenient: Lenient | None = None) -> None:
         self.kind = kind
+        self.lenient = lenient
         self.leads: dict[str, bool] = {}
-        """Whether a path leads to a union with second choices."""
+        """Whether a path of an error leads to a place that the form widens."""
         self.paths: Paths = ()
         self.decode: Callable[[Any], Any] | None = None
 
@@ -99,56 +106,120 @@ class WideForm:
                 pattern = pattern_of(why)
             except (DecodeError, ValueError, RecursionError):
                 return NOTHING
-            if not self.leads_to_place(pattern) or len(self.paths) == known:
+            if not self.leads_to_place(pattern) or len(self.paths) == known or self.lenient is not None:
                 return NOTHING
         return NOTHING
 
     def leads_to_place(self, pattern: str) -> bool:
-        """Return whether the path leads to a union with second choices; widen the form at a new one."""
+        """Return whether the path leads to a place; widen the form at a new one."""
         found = self.leads.get(pattern)
         if found is None:
             found = False
-            if len(self.leads) < MOST_PATHS:
+            if len(self.leads) < MOST_PATHS and len(self.paths) < MOST_WIDE:
                 path = tuple(_STEP.findall(pattern))[:MOST_STEPS]
-                found = widened(self.kind, (path,))[0] is not self.kind
+                found = Widening((path,), self.lenient).of(self.kind) is not self.kind
                 self.leads[pattern] = found
                 if found:
                     self.widen((*self.paths, path))
         return found
 
     def widen(self, paths: Paths) -> None:
-        """Build the decoder that reads second choices at all of `paths`."""
-        kind, settle = widened(self.kind, paths)
+        """Build the decoder of the form that is wide at all of `paths`."""
+        kind, settle = Widening(paths, self.lenient).widened(self.kind, paths, ())
         read = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
         self.paths, self.decode = paths, read if settle is None else _settled(read, settle)
 
 
-def widened(kind: Any, paths: Paths) -> tuple[Any, Fix]:
-    """Return what msgspec reads for `kind`, and the function that settles what it has read.
+class Widening(Struct):
+    """Makes the form of a type that is wide at some paths."""
 
-    Without a place on `paths` that is `kind` itself.
-    """
-    spec = spec_of(kind)
-    if spec is not None:
-        place = place_of(spec)
-        if place is not None:
-            return place.kind, place.settle
-        return (
-            _widened_union(kind, get_args(get_args(kind)[0]), paths) if get_origin(kind) is Annotated else (kind, None)
-        )
-    if get_origin(kind) is Annotated:
-        inner, settle = widened(kind.__origin__, paths)
-        return (kind, None) if inner is kind.__origin__ else (Annotated[(inner, *kind.__metadata__)], settle)
-    plain = unwrap(kind)
-    if members := union_members(plain):
-        return _widened_union(kind, members, paths)
-    origin: Any = get_origin(plain) or plain
-    if origin is list or origin is dict:
-        return _widened_items(kind, origin, get_args(plain), paths)
-    if isinstance(origin, type) and issubclass(origin, Struct):
-        found = _widened_struct(plain, origin, paths)
-        return (kind, None) if found is None else (found, None)
-    return kind, None
+    paths: Paths
+    lenient: Lenient | None = None
+
+    def of(self, kind: Any) -> Any:
+        """Return what msgspec reads for `kind`: itself if no place is on the paths."""
+        return self.widened(kind, self.paths, ())[0]
+
+    def widened(self, kind: Any, paths: Paths, at: Path) -> tuple[Any, Fix]:
+        """Return what msgspec reads for `kind`, and the function that settles what it has read.
+
+        `paths` lead on from the kind, which stands at the path `at`.
+        """
+        spec = spec_of(kind)
+        if spec is not None:
+            place = place_of(spec)
+            if place is not None:
+                return (place.kind, place.settle) if self.lenient is None else (kind, None)
+            native = get_args(get_args(kind)[0]) if get_origin(kind) is Annotated else ()
+            return self._union(kind, native, paths, at)
+        if get_origin(kind) is Annotated:
+            inner, settle = self.widened(kind.__origin__, paths, at)
+            return (kind, None) if inner is kind.__origin__ else (Annotated[(inner, *kind.__metadata__)], settle)
+        plain = unwrap(kind)
+        if members := union_members(plain):
+            return self._union(kind, members, paths, at)
+        origin: Any = get_origin(plain) or plain
+        if origin is list or origin is dict:
+            return self._items(kind, origin, get_args(plain), paths, at)
+        if isinstance(origin, type) and issubclass(origin, Struct):
+            found = self._struct(plain, origin, paths, at)
+            return (kind, None) if found is None else (found, None)
+        return kind, None
+
+    def _union(self, kind: Any, members: tuple[Any, ...], paths: Paths, at: Path) -> tuple[Any, Fix]:
+        pairs = [self.widened(member, paths, at) for member in members]
+        if all(new is old for (new, _), old in zip(pairs, members, strict=True)):
+            return kind, None
+        settles = [settle for _, settle in pairs if settle is not None]
+        if len(settles) > 1:
+            return kind, None
+        return either(new for new, _ in pairs), settles[0] if settles else None
+
+    def _items(self, kind: Any, origin: Any, args: tuple[Any, ...], paths: Paths, at: Path) -> tuple[Any, Fix]:
+        below = tuple(path[1:] for path in paths if path and path[0] == "[]")
+        if not below or not args:
+            return kind, None
+        item, settle = self.widened(args[-1], below, (*at, "[]"))
+        if item is args[-1]:
+            return kind, None
+        if origin is list:
+            return list.__class_getitem__(item), None if settle is None else _each(settle)
+        return dict.__class_getitem__((args[0], item)), None if settle is None else _each_value(settle)
+
+    def _struct(self, kind: Any, cls: type[Any], paths: Paths, at: Path) -> type[Any] | None:
+        """Return a subclass that reads and settles the fields on `paths`; None if no place is there."""
+        keys = {path[0] for path in paths if path}.intersection(cls.__struct_encode_fields__)
+        hints: dict[str, Any] = {}
+        namespace: dict[str, Any] = {"__module__": cls.__module__, "__annotations__": hints}
+        settles: list[tuple[str, Callable[[Any], Any]]] = []
+        for key in sorted(keys):
+            info = _fields_of(kind)[key]
+            below = tuple(path[1:] for path in paths if path and path[0] == key)
+            new, settle = self.widened(info.type, below, (*at, key))
+            declared = _same_default(info)
+            if new is info.type:
+                taken = self.lenient(kind, info, below, at) if self.lenient is not None else None
+                if taken is None:
+                    continue
+                new, (declared, settle) = Any, taken
+            hints[info.name], namespace[info.name] = new, declared
+            if settle is not None:
+                settles.append((info.name, settle))
+        if not hints:
+            return None
+        namespace["__post_init__"] = _settling(cls, settles)
+        namespace["__settles__"] = settles or None
+        metaclass: Any = cls.__class__
+        found: type[Any] = metaclass(cls.__name__, (cls,), namespace)
+        return found
+
+
+def _fields_of(kind: Any) -> dict[str, Any]:
+    """List the fields of a Struct by key."""
+    infos = _FIELDS.get(kind)
+    if infos is None:
+        infos = _FIELDS[kind] = {info.encode_name: info for info in msgspec.structs.fields(kind)}
+    return infos
 
 
 def place_of(spec: UnionSpec) -> Place | None:
@@ -159,57 +230,6 @@ def place_of(spec: UnionSpec) -> Place | None:
     if found is None:  # the spec is kept, so that no other one gets its id
         found = _PLACES[id(spec)] = spec, merged(spec)
     return found[1]
-
-
-def _widened_union(kind: Any, members: tuple[Any, ...], paths: Paths) -> tuple[Any, Fix]:
-    pairs = [widened(member, paths) for member in members]
-    if all(new is old for (new, _), old in zip(pairs, members, strict=True)):
-        return kind, None
-    settles = [settle for _, settle in pairs if settle is not None]
-    if len(settles) > 1:
-        return kind, None
-    return either(new for new, _ in pairs), settles[0] if settles else None
-
-
-def _widened_items(kind: Any, origin: Any, args: tuple[Any, ...], paths: Paths) -> tuple[Any, Fix]:
-    below = tuple(path[1:] for path in paths if path and path[0] == "[]")
-    if not below or not args:
-        return kind, None
-    item, settle = widened(args[-1], below)
-    if item is args[-1]:
-        return kind, None
-    if origin is list:
-        return list.__class_getitem__(item), None if settle is None else _each(settle)
-    return dict.__class_getitem__((args[0], item)), None if settle is None else _each_value(settle)
-
-
-def _widened_struct(kind: Any, cls: type[Any], paths: Paths) -> type[Any] | None:
-    """Return a subclass that reads and settles the fields on `paths`; None if no place is there."""
-    keys = {path[0] for path in paths if path}.intersection(cls.__struct_encode_fields__)
-    if not keys:
-        return None
-    infos = _FIELDS.get(kind)
-    if infos is None:
-        infos = _FIELDS[kind] = {info.encode_name: info for info in msgspec.structs.fields(kind)}
-    hints: dict[str, Any] = {}
-    namespace: dict[str, Any] = {"__module__": cls.__module__, "__annotations__": hints}
-    settles: list[tuple[str, Callable[[Any], Any]]] = []
-    for key in sorted(keys):
-        info = infos[key]
-        new, settle = widened(info.type, tuple(path[1:] for path in paths if path and path[0] == key))
-        if new is info.type:
-            continue
-        hints[info.name] = new
-        namespace[info.name] = _same_default(info)
-        if settle is not None:
-            settles.append((info.name, settle))
-    if not hints:
-        return None
-    namespace["__post_init__"] = _settling(cls, settles)
-    namespace["__settles__"] = settles or None
-    metaclass: Any = type(cls)
-    found: type[Any] = metaclass(cls.__name__, (cls,), namespace)
-    return found
 
 
 def _same_default(info: Any) -> Any:
