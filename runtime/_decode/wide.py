@@ -56,30 +56,32 @@ def second_choice(kind: Any, data: Any, pattern: str) -> Any:
     return found
 
 
-def expecting(kind: Any, forget: Callable[[int], object]) -> Any:
+def places_of(kind: Any) -> Paths:
+    """Return the paths of the places in a type whose second choices were met."""
+    return _FORMS[kind].paths
+
+
+def expecting(kind: Any, forget: Callable[[], object]) -> Any:
     """Return a class that is read in place of the Struct `kind` where second choices are expected.
 
     It reads second choices in the first pass, and gives objects of the same classes. An object without any second
-    choice is read more slowly than by `kind`: after such a one, `forget` is called with the number of those before it.
-    Objects with second choices in other places than those that `second_choice` has met are not read.
+    choice is read more slowly than by `kind`: after such a one, `forget` is called. Objects with second choices in
+    other places than those that `second_choice` has met are not read.
     """
     form = _FORMS[kind]
     base = Widening(form.paths).of(kind)
     settle = None if base.__settles__ is None else base.__post_init__
     cls = get_origin(kind) or kind
-    count = 0
 
     def settle_and_note(self: Any) -> None:
-        nonlocal count
         if settle is None:
             self.__class__ = cls
         else:
             settle(self)
         if NOTED.has_second:
             NOTED.has_second = False
-            count += 1
         else:
-            forget(count)
+            forget()
 
     metaclass: Any = base.__class__
     return metaclass(base.__name__, (base,), {"__module__": base.__module__, "__post_init__": settle_and_note})

@@ -29,15 +29,18 @@ class Answers(Struct):
         if known is None or known.response is None:
             read = self.results[None] = _raw(self.schema)
             return read
-        read = self.results[method] = self._decoder(self.schema.response[known.response])
-        return read
+        self._forget(known.name)
+        return self.results[method]
 
     def expect(self, method: str) -> None:
         """Read second choices at once in the response to a request for `method`, until one has none."""
         kind = self.schema.response[self.schema.methods[method].response]
-        wide = self.expectations.wide(kind, partial(self.results.pop, method, None))
-        if wide is not None:
-            self.results[method] = self._decoder(wide)
+        wide = self.expectations.wide(kind, partial(self._forget, method))
+        self.results[method] = self.expectations.decoder(wide, partial(self._decoder, wide))
+
+    def _forget(self, method: str) -> None:
+        kind = self.schema.response[self.schema.methods[method].response]
+        self.results[method] = self.expectations.decoder(kind, partial(self._decoder, kind))
 
     def failure(self, buf: Any) -> Any:
         """Decode an error response whose keys are those of the class."""

@@ -80,8 +80,12 @@ class SecondChoices(Protocol):
 
     NOTHING: Any
 
-    def expecting(self, kind: Any, forget: Callable[[int], object]) -> Any:
+    def expecting(self, kind: Any, forget: Callable[[], object]) -> Any:
         """Return a class that is read in place of a Struct where second choices are expected."""
+        ...
+
+    def places_of(self, kind: Any) -> Any:
+        """Return the paths of the places whose second choices were met."""
         ...
 
     def second_choice(self, kind: Any, data: Any, pattern: str) -> Any:

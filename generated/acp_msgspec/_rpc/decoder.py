@@ -74,19 +74,21 @@ class MessageDecoder(Struct, Generic[M]):
         return self.strict(buf)
 
     def _build(self) -> None:
+        """Set the fast path to what is expected."""
+        self.strict = self.expectations.decoder(frozenset(self.expected.values()), self._decoder)
+
+    def _decoder(self) -> Callable[[Any], M]:
         # A method that is both request and notification would be one tag with two classes: left to the slow path.
         single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
         kind: Any = NeverSent
         for envelope in single:
             kind |= self.expected.get(envelope, envelope)
-        self.strict = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
+        return msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
 
     def _expect(self, envelope: type[Any]) -> None:
         """Read second choices at once in messages of a class, until one has none."""
-        wide = self.expectations.wide(envelope, partial(self._forget, envelope))
-        if wide is not None:
-            self.expected[envelope] = wide
-            self._build()
+        self.expected[envelope] = self.expectations.wide(envelope, partial(self._forget, envelope))
+        self._build()
 
     def _forget(self, envelope: type[Any]) -> None:
         self.expected.pop(envelope, None)
