@@ -54,7 +54,10 @@ def lenient_field(kind: Any, info: Any, below: Paths, at: Path) -> tuple[Any, Ca
         return None
     if not reader.compiled:
         reader.compile()
-    _, _, unread, entry = next(step for step in reader.steps if step[0] == info.name)
+    step = next((step for step in reader.steps if step[0] == info.name), None)
+    if step is None:  # a key that must be absent
+        return None
+    _, _, unread, entry = step
     if entry.leniency is None or entry.fallback is None:
         return None
     path, fallback, refuses = list(at), entry.fallback, entry.reader.refuses
