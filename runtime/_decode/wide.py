@@ -119,15 +119,15 @@ class WideForm:
             found = False
             if len(self.leads) < MOST_PATHS and len(self.paths) < MOST_WIDE:
                 path = tuple(_STEP.findall(pattern))[:MOST_STEPS]
-                found = Widening((path,), self.lenient).of(self.kind) is not self.kind
-                self.leads[pattern] = found
+                alone = Widening((path,), self.lenient).widened(self.kind, (path,), ())
+                found = self.leads[pattern] = alone[0] is not self.kind
                 if found:
-                    self.widen((*self.paths, path))
+                    self.widen((*self.paths, path), None if self.paths else alone)
         return found
 
-    def widen(self, paths: Paths) -> None:
-        """Build the decoder of the form that is wide at all of `paths`."""
-        kind, settle = Widening(paths, self.lenient).widened(self.kind, paths, ())
+    def widen(self, paths: Paths, made: tuple[Any, Fix] | None) -> None:
+        """Build the decoder of the form that is wide at all of `paths`; `made` is that form if it was made already."""
+        kind, settle = made or Widening(paths, self.lenient).widened(self.kind, paths, ())
         read = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
         self.paths, self.decode = paths, read if settle is None else _settled(read, settle)
 

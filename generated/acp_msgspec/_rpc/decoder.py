@@ -70,12 +70,12 @@ class MessageDecoder(Struct, Generic[M]):
         self.with_id = self._make_with_id()
 
     def _first(self, buf: Any) -> M:
-        self._build()
+        self.strict = self.expectations.decoder(frozenset(self.expected.values()), self._decoder)
         return self.strict(buf)
 
     def _build(self) -> None:
-        """Set the fast path to what is expected."""
-        self.strict = self.expectations.decoder(frozenset(self.expected.values()), self._decoder)
+        """Set the fast path to what is expected; its decoder is built at the first use."""
+        self.strict = self.expectations.decoders.get(frozenset(self.expected.values()), self._first)
 
     def _decoder(self) -> Callable[[Any], M]:
         # A method that is both request and notification would be one tag with two classes: left to the slow path.
