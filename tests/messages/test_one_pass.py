@@ -107,7 +107,7 @@ ERROR = line(id=1, error={"code": -32603, "message": "Internal error", "data": {
 
 @pytest.mark.parametrize("method_of", [None, initialize])
 def test_an_error_response_is_read_in_one_pass(method_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = v1.decode_agent_message(b" " + ERROR, method_of)
+    wanted = v1.decode_agent_message(b" " + ERROR, method_of)  # without `method_of`, the next one is expected
     monkeypatch.setattr(decoder, "decode_frame", refuse)
     found = v1.decode_agent_message(ERROR, method_of)
     assert found == wanted
@@ -131,6 +131,17 @@ def test_a_result_of_unknown_type_is_read_in_one_pass(method_of: Any, monkeypatc
     assert found == wanted
     assert type(found) is v1.Response
     assert isinstance(found.result, msgspec.Raw)
+
+
+def test_after_a_response_any_message_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancel = line(method="session/cancel", params={"sessionId": "s"})
+    for data in (initialized(AGENT), cancel, ERROR, cancel.decode(), ERROR.decode(), cancel, ERROR, ERROR):
+        found: Any = v1.decode_client_message(data)
+        assert found == v1.decode_client_message(b" " + data if isinstance(data, bytes) else " " + data)
+    monkeypatch.setattr(decoder, "decode_frame", refuse)
+    v1.decode_client_message(ERROR)
+    v1.decode_client_message(cancel)
+    v1.decode_client_message(cancel)
 
 
 OTHERS = {

@@ -51,6 +51,8 @@ class MessageDecoder(Struct, Generic[M]):
     """The fast path of responses."""
     strict: Callable[[Any], M] = _unbuilt
     """The fast path: decodes a valid request or notification in one pass, or raises."""
+    untyped: Callable[[Any], M] = _unbuilt
+    """The fast path where no method of a request is known: `strict`, or after a response one that reads those."""
     with_id: Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M] = _unbuilt
     """The fast path for messages that begin with version and id: decodes a valid response in one pass as well."""
 
@@ -66,16 +68,26 @@ class MessageDecoder(Struct, Generic[M]):
             table[envelope.__struct_config__.tag] = envelope
         # Kept as plain functions, since looking up a method of a Struct takes longer.
         self.answers = Answers(self.schema)
-        self.strict = self._first
+        self.strict = self.untyped = self._first
         self.with_id = self._make_with_id()
 
     def _first(self, buf: Any) -> M:
-        self.strict = self.expectations.decoder(frozenset(self.expected.values()), self._decoder)
+        self.strict = self.untyped = self.expectations.decoder(frozenset(self.expected.values()), self._decoder)
+        return self.strict(buf)
+
+    def _response_first(self, buf: Any) -> M:
+        """Read a response whose method is not known, as one came before; another message ends that."""
+        if type(buf) is bytes:
+            if buf.find(b',"result":', _ID_AT, _NEAR) > 0:
+                return (self.answers.results.get(None) or self.answers.of_method(None))(buf)
+            if buf.find(b',"error":', _ID_AT, _NEAR) > 0:
+                return self.answers.failure(buf)
+        self.untyped = self.strict
         return self.strict(buf)
 
     def _build(self) -> None:
         """Set the fast path to what is expected; its decoder is built at the first use."""
-        self.strict = self.expectations.decoders.get(frozenset(self.expected.values()), self._first)
+        self.strict = self.untyped = self.expectations.decoders.get(frozenset(self.expected.values()), self._first)
 
     def _decoder(self) -> Callable[[Any], M]:
         # A method that is both request and notification would be one tag with two classes: left to the slow path.
@@ -125,6 +137,8 @@ class MessageDecoder(Struct, Generic[M]):
             self._malformed(why, buf, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
+        if method_of is None and frame.is_response:
+            self.untyped = self._response_first
         read: M = message
         return read
 

@@ -741,10 +741,12 @@ def decode_client_message(
 
     Raises `MessageError`, whose `reply` is the response to send.
     """
-    # Most writers put the id right after the version, where notifications have their method: `d` is that of "id". The
-    # `m` of a method after an id of one digit spares requests a closer look.
     try:
-        if buf[19] != 100 or (method_of is None and buf[25] == 109):
+        if method_of is None:
+            return _FROM_CLIENT.untyped(buf)
+        # Most writers put the id right after the version, where notifications have their method: `d` is that of "id".
+        # The `m` of a method after an id of one digit spares requests a closer look.
+        if buf[19] != 100 or buf[25] == 109:
             return _FROM_CLIENT.strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError, IndexError) as why:
         return _FROM_CLIENT.decode(buf, method_of, unknown, on_skip, why)
@@ -777,10 +779,12 @@ def decode_agent_message(
 
     Raises `MessageError`, whose `reply` is the response to send.
     """
-    # Most writers put the id right after the version, where notifications have their method: `d` is that of "id". The
-    # `m` of a method after an id of one digit spares requests a closer look.
     try:
-        if buf[19] != 100 or (method_of is None and buf[25] == 109):
+        if method_of is None:
+            return _FROM_AGENT.untyped(buf)
+        # Most writers put the id right after the version, where notifications have their method: `d` is that of "id".
+        # The `m` of a method after an id of one digit spares requests a closer look.
+        if buf[19] != 100 or buf[25] == 109:
             return _FROM_AGENT.strict(buf)
     except (DecodeError, RecursionError, UnicodeEncodeError, IndexError) as why:
         return _FROM_AGENT.decode(buf, method_of, unknown, on_skip, why)
