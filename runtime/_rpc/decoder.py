@@ -77,11 +77,14 @@ class MessageDecoder(Struct, Generic[M]):
 
     def _response_first(self, buf: Any) -> M:
         """Read a response whose method is not known, as one came before; another message ends that."""
+        read: Callable[[Any], M] | None = None
         if type(buf) is bytes:
             if buf.find(b',"result":', _ID_AT, _NEAR) > 0:
-                return (self.answers.results.get(None) or self.answers.of_method(None))(buf)
-            if buf.find(b',"error":', _ID_AT, _NEAR) > 0:
-                return self.answers.failure(buf)
+                read = self.answers.results.get(None) or self.answers.of_method(None)
+            elif buf.find(b',"error":', _ID_AT, _NEAR) > 0:
+                read = self.answers.failure
+        if read is not None:
+            return read(buf)
         self.untyped = self.strict
         return self.strict(buf)
 
