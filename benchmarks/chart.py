@@ -17,6 +17,9 @@ LINES = {
     "tool_call_update_20k_diff": "diff, 20 kB",
     "session_prompt_3_blocks": "prompt, 2 kB",
     "session_prompt_blob": "prompt with a blob, 0.8 kB",
+    "session_new_http": "new session, two HTTP servers",
+    "initialize_terminal": "initialize response, terminal login",
+    "config_options_grouped": "options in groups",
     "initialize_response": "initialize response, 0.4 kB",
 }
 COLOURS = {

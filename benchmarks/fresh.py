@@ -37,7 +37,7 @@ READERS = {
     "acp-msgspec": """
 from acp_msgspec import v1
 def read(kind, line):
-    if kind == "session/prompt":
+    if kind in ("session/prompt", "session/new"):
         return v1.decode_client_message(line)
     return v1.decode_agent_message(line, method_of=lambda _: "initialize")
 """,
@@ -48,6 +48,8 @@ def read(kind, line):
     message = json.loads(line)
     if kind == "session/prompt":
         return acp.PromptRequest.model_validate(message["params"])
+    if kind == "session/new":
+        return acp.NewSessionRequest.model_validate(message["params"])
     if kind == "session/update":
         return acp.SessionNotification.model_validate(message["params"])
     return acp.InitializeResponse.model_validate(message["result"])

@@ -33,7 +33,14 @@ SHORT = {
     "tool_call_small": "tool call",
     "tool_call_update_20k_diff": "20 kB diff",
     "session_prompt_3_blocks": "prompt",
+    "session_prompt_text": "prompt, text",
     "session_prompt_blob": "prompt, blob",
+    "session_new_stdio": "new, stdio",
+    "session_new_http": "new, HTTP",
+    "initialize_agent": "init, agent",
+    "initialize_terminal": "init, terminal",
+    "config_options_flat": "options",
+    "config_options_grouped": "options, groups",
     "initialize_response": "initialize",
 }
 

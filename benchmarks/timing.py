@@ -47,6 +47,8 @@ def one_round(call: Callable[[], object], repeats: int) -> float:
 
 def repeats_of(call: Callable[[], object]) -> int:
     """Find how many calls make a sample."""
+    for _ in range(10):  # what is built at the first calls is not to be counted
+        call()
     repeats = 1
     while True:
         start = time.perf_counter()

@@ -8,9 +8,9 @@ import msgspec
 from msgspec import DecodeError, ValidationError
 
 from ._decode.context import Skipped
-from ._decode.hook import dec_hook, engine
+from ._decode.hook import dec_hook, engine, second_choices
 from ._decode.malformed import plain_values, reason, without_byte_order_mark
-from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path
+from ._decode.paths import TOO_DEEP, Mismatch, mismatch_path, pattern_of
 from ._decode.report import OnSkip, record_limit, report
 from ._decode.strict import DECODERS, strict_decoder
 from ._rpc.encoding import encode, encode_into, encode_line, to_builtins
@@ -155,6 +155,17 @@ def _decode_slow(
                 return strict_decoder(kind)(rest)
             except (DecodeError, RecursionError, UnicodeEncodeError) as other:
                 why, buf = other, rest
+    if isinstance(why, ValidationError):
+        wide, pattern = second_choices(), pattern_of(why)
+        found = wide.second_choice(kind, buf, pattern)
+        if found is not wide.NOTHING:
+            return found
+        if not strict:
+            keep, limit = _keeps(unknown), record_limit(on_skip)
+            repaired = engine().repair_in_one_pass(kind, buf, pattern, keep_unknown=keep, limit=limit)
+            if repaired is not None:
+                report(repaired[1], on_skip)
+                return repaired[0]
     value, mismatch = _plain(why, buf), mismatch_path(why)
     if strict:
         return engine().repair(kind, value, strict=True, mismatch=mismatch)[0]

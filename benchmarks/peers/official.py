@@ -28,6 +28,7 @@ utils: Any = import_module("acp.utils")
 MODELS: dict[str, Any] = {
     "session/update": schema.SessionNotification,
     "session/prompt": schema.PromptRequest,
+    "session/new": schema.NewSessionRequest,
     "initialize result": schema.InitializeResponse,
 }
 

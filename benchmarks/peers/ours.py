@@ -25,11 +25,13 @@ class InitializeAnswer(v1.Response):
 ENVELOPES: dict[str, Any] = {
     "session/update": v1.SessionNotificationMessage,
     "session/prompt": v1.PromptRequestMessage,
+    "session/new": v1.NewSessionRequestMessage,
     "initialize result": InitializeAnswer,
 }
 PARAMS: dict[str, Any] = {
     "session/update": v1.SessionNotification,
     "session/prompt": v1.PromptRequest,
+    "session/new": v1.NewSessionRequest,
     "initialize result": v1.InitializeResponse,
 }
 
@@ -41,7 +43,8 @@ def method_of(_: object) -> str:
 
 def reading(line: Line, *, asking: bool) -> Callable[[], Any]:
     """Give the call that reads a whole line; one that is asking passes `method_of`, as a connection always does."""
-    read = v1.decode_client_message if line.kind == "session/prompt" else v1.decode_agent_message
+    is_from_client = line.kind in ("session/prompt", "session/new")
+    read = v1.decode_client_message if is_from_client else v1.decode_agent_message
     data = line.line
     if not asking:
         return partial(read, data)

@@ -19,6 +19,7 @@ SCHEMA = Path(__file__).parents[2] / "schema" / "v1" / "schema.json"
 CLASSES = {
     "session/update": "SessionNotification",
     "session/prompt": "PromptRequest",
+    "session/new": "NewSessionRequest",
     "initialize result": "InitializeResponse",
 }
 ATTEMPTS: dict[str, list[str]] = {

@@ -17,6 +17,7 @@ from .compile import reader_of
 from .context import MAX_RECORDED, RepairContext, Skipped
 from .hook import dec_hook
 from .paths import TOO_DEEP, Mismatch, Step
+from .tolerant import repair_in_one_pass
 
 
 def repair(
@@ -81,4 +82,4 @@ def read_union(spec: UnionSpec, value: Any) -> Any:
     raise ValueError("No variant of the union fits")
 
 
-__all__ = ["read_strictly", "read_union", "reader_of", "repair", "repair_part"]
+__all__ = ["read_strictly", "read_union", "reader_of", "repair", "repair_in_one_pass", "repair_part"]

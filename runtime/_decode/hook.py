@@ -1,10 +1,11 @@
-"""The hook that msgspec calls for types it does not know, and the one lazy door to the repair engine.
+"""The hook that msgspec calls for types it does not know, and the lazy doors to what only the slow path needs.
 
-`engine` imports a module that lies above this one, which happens nowhere else in the package, and defers that import.
-Most programs decode only valid messages, and loading the engine takes about as long as loading the rest of the codec.
+`engine` and `second_choices` import modules that lie above this one, which happens nowhere else in the package, and
+defer that import. Most programs decode only valid messages, and loading the engine takes about as long as loading the
+rest of the codec.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -32,6 +33,12 @@ class Engine(Protocol):
         limit: int = MAX_RECORDED,
     ) -> tuple[Any, list[Skipped]]:
         """Read a value and list its repairs, or raise `msgspec.ValidationError`."""
+        ...
+
+    def repair_in_one_pass(
+        self, kind: Any, data: Any, pattern: str, *, keep_unknown: bool, limit: int
+    ) -> tuple[Any, list[Skipped]] | None:
+        """Read JSON whose fast path failed in a lenient field and list the repairs, or return None."""
         ...
 
     def repair_part(
@@ -64,6 +71,32 @@ class Engine(Protocol):
 def engine() -> Engine:
     """Load the repair engine at the first call."""
     from . import engine as loaded
+
+    return loaded
+
+
+class SecondChoices(Protocol):
+    """What the rest of the package uses of the module `wide`; see there."""
+
+    NOTHING: Any
+
+    def expecting(self, kind: Any, forget: Callable[[], object]) -> Any:
+        """Return a class that is read in place of a Struct where second choices are expected."""
+        ...
+
+    def places_of(self, kind: Any) -> Any:
+        """Return the paths of the places whose second choices were met."""
+        ...
+
+    def second_choice(self, kind: Any, data: Any, pattern: str) -> Any:
+        """Read what the fast path rejected strictly in its wide form, or return `NOTHING`."""
+        ...
+
+
+@cache
+def second_choices() -> SecondChoices:
+    """Load the readers of second choices at the first call."""
+    from . import wide as loaded
 
     return loaded
 

@@ -3,6 +3,7 @@
 A path begins at the outermost value: `$` is the message if a whole one is decoded, as in `$.params.sessionId`.
 """
 
+import re
 from typing import Any
 
 from .._types.portable import Portable
@@ -62,6 +63,12 @@ def mismatch_path(why: Exception) -> list[str]:
     """Parse the path at the end of an error of msgspec: its steps, beginning with `$`, the whole value."""
     _, _, path = str(why).rpartition(" - at `")
     return path[:-1].replace("[", ".").replace("]", "").split(".") if path.startswith("$") else ["$"]
+
+
+def pattern_of(why: Exception) -> str:
+    """Return the path at the end of an error of msgspec, without the root and with `[]` for each index or key."""
+    _, _, path = str(why).rpartition(" - at `$")
+    return re.sub(r"\[[0-9.]+\]", "[]", path[:-1]) if "[" in path else path[:-1]
 
 
 class Mismatch(Portable, Exception):

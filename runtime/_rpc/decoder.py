@@ -4,21 +4,24 @@ The classes here know no schema. Each emitted module makes two decoders, one for
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, NoReturn, TypeVar
 
 import msgspec
 from msgspec import UNSET, DecodeError, Raw, Struct, ValidationError, field
 
 from .._decode.context import Skipped
-from .._decode.hook import dec_hook, engine
+from .._decode.hook import dec_hook, engine, second_choices
 from .._decode.malformed import check_json, kind_of_json, reason, without_byte_order_mark
-from .._decode.paths import Mismatch, kind_of, mismatch_path, shown
+from .._decode.paths import Mismatch, kind_of, pattern_of, shown
 from .._decode.report import OnSkip, in_batch, record_limit, report
 from .._types.inputs import Unknown
 from .._types.numbers import Int64
+from .answers import Answers
 from .batch import REFUSALS, messages_of
 from .codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from .errors import MessageError
+from .expectations import Expectations
 from .frame import Frame, NeverSent, decode_frame, frame_by_parts, is_anonymous
 from .salvage import Head, heads_of
 from .schema import MessageSchema, checked, field_type
@@ -28,14 +31,13 @@ MethodOf = Callable[[Any], str | None]
 
 _ID = msgspec.json.Decoder(Int64 | str)
 _ID_AT = len(b'{"jsonrpc":"2.0","id":')
+_FAILURES = (DecodeError, RecursionError, UnicodeEncodeError)
+_NEAR = _ID_AT + 64
+"""Where the search for what follows a short id ends."""
 
 
 def _unbuilt(*_: Any) -> NoReturn:
     raise NotImplementedError
-
-
-def _refuse(buf: Any) -> NoReturn:
-    raise ValidationError("No method is known whose result this is")
 
 
 class MessageDecoder(Struct, Generic[M]):
@@ -45,10 +47,18 @@ class MessageDecoder(Struct, Generic[M]):
     envelopes: tuple[type[Any], ...]
     requests: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     notifications: dict[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    answers: Any = None
+    """The fast path of responses."""
     strict: Callable[[Any], M] = _unbuilt
     """The fast path: decodes a valid request or notification in one pass, or raises."""
-    with_id: Callable[[bytes, MethodOf, Unknown, OnSkip | None], M] = _unbuilt
+    untyped: Callable[[Any], M] = _unbuilt
+    """The fast path where no method of a request is known: `strict`, or after a response one that reads those."""
+    with_id: Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M] = _unbuilt
     """The fast path for messages that begin with version and id: decodes a valid response in one pass as well."""
+
+    expected: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any])
+    """Envelopes that are read in their wide form at once, and the class of that form."""
+    expectations: Expectations = field(default_factory=Expectations)
 
     def __post_init__(self) -> None:
         """Index the envelopes by method."""
@@ -57,20 +67,49 @@ class MessageDecoder(Struct, Generic[M]):
             table = self.requests if issubclass(envelope, self.schema.request) else self.notifications
             table[envelope.__struct_config__.tag] = envelope
         # Kept as plain functions, since looking up a method of a Struct takes longer.
-        self.strict = self._first
+        self.answers = Answers(self.schema)
+        self.strict = self.untyped = self._first
         self.with_id = self._make_with_id()
 
     def _first(self, buf: Any) -> M:
+        self.strict = self.untyped = self.expectations.decoder(frozenset(self.expected.values()), self._decoder)
+        return self.strict(buf)
+
+    def _response_first(self, buf: Any) -> M:
+        """Read a response whose method is not known, as one came before; another message ends that."""
+        read: Callable[[Any], M] | None = None
+        if type(buf) is bytes:
+            if buf.find(b',"result":', _ID_AT, _NEAR) > 0:
+                read = self.answers.results.get(None) or self.answers.of_method(None)
+            elif buf.find(b',"error":', _ID_AT, _NEAR) > 0:
+                read = self.answers.failure
+        if read is not None:
+            return read(buf)
+        self.untyped = self.strict
+        return self.strict(buf)
+
+    def _build(self) -> None:
+        """Set the fast path to what is expected; its decoder is built at the first use."""
+        self.strict = self.untyped = self.expectations.decoders.get(frozenset(self.expected.values()), self._first)
+
+    def _decoder(self) -> Callable[[Any], M]:
         # A method that is both request and notification would be one tag with two classes: left to the slow path.
         single = [e for m, e in {**self.requests, **self.notifications}.items() if not self._is_both(m)]
         kind: Any = NeverSent
         for envelope in single:
-            kind |= envelope
-        decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
-        self.strict = decoder.decode
-        return decoder.decode(buf)
+            kind |= self.expected.get(envelope, envelope)
+        return msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
 
-    def _is_both(self, method: str) -> bool:
+    def _expect(self, envelope: type[Any]) -> None:
+        """Read second choices at once in messages of a class, until one has none."""
+        self.expected[envelope] = self.expectations.wide(envelope, partial(self._forget, envelope))
+        self._build()
+
+    def _forget(self, envelope: type[Any]) -> None:
+        self.expected.pop(envelope, None)
+        self._build()
+
+    def _is_both(self, method: Any) -> bool:
         return method in self.requests and method in self.notifications
 
     def decode(
@@ -88,55 +127,79 @@ class MessageDecoder(Struct, Generic[M]):
         if rest is not None:
             return self._one(rest, method_of, unknown, on_skip)
         frame = self._frame(buf)
+        limit = record_limit(on_skip)
+        pattern = pattern_of(why) if isinstance(why, ValidationError) else ""
+        failed, found = None, None
         try:
-            message, skipped = self._message(frame, method_of, unknown, _mismatch(why), record_limit(on_skip))
+            if pattern.startswith((".params", ".result")):
+                failed, found = why, self._second_pass(frame, buf, method_of, unknown, pattern, limit)
+            message, skipped = found or self._message(frame, method_of, unknown, failed, limit)
         except MessageError:
             raise
         except DecodeError as why:  # a raw part of the frame is malformed
             self._malformed(why, buf, answered=frame.may_be_answered)
         if skipped:
             report(skipped, on_skip)
+        if method_of is None and frame.is_response:
+            self.untyped = self._response_first
         read: M = message
         return read
 
-    def _make_with_id(self) -> Callable[[bytes, MethodOf, Unknown, OnSkip | None], M]:
-        answers: dict[str | None, Callable[[Any], Any]] = {}
-        """The fast path of responses, by method."""
+    def _second_pass(
+        self, frame: Frame, buf: Any, method_of: MethodOf | None, unknown: Unknown, pattern: str, limit: int
+    ) -> tuple[Any, list[Skipped]] | None:
+        """Decode a message in one more pass: one with second choices, or with a lenient field to repair.
 
-        def with_id(buf: bytes, method_of: MethodOf, unknown: Unknown, on_skip: OnSkip | None) -> M:
+        `pattern` tells where the fast path failed. Returns None for any other message.
+        """
+        schema, called = self.schema, None
+        kind: Any = None
+        if frame.has_usable_method:
+            kind = (self.requests if frame.id is not UNSET else self.notifications).get(frame.method)
+        elif method_of is not None and frame.is_response:
+            called = method_of(frame.id)
+            if called is not None and schema.has_result(called):
+                kind = schema.response[schema.result_kind(called)]
+        if kind is None:
+            return None
+        wide = second_choices()
+        found = wide.second_choice(kind, buf, pattern)
+        if found is wide.NOTHING:
+            keep = unknown == "keep"
+            return engine().repair_in_one_pass(kind, buf, pattern, keep_unknown=keep, limit=limit)
+        if called is not None:
+            self.answers.expect(called)
+        elif not self._is_both(frame.method):
+            self._expect(kind)
+        return found, []
+
+    def _make_with_id(self) -> Callable[[Any, MethodOf | None, Unknown, OnSkip | None], M]:
+        answers, read_id = self.answers, _ID.decode
+        results, failure, of_method = answers.results, answers.failure, answers.of_method
+
+        def with_id(buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> M:
             # The id leads to the method, and the method to the type of the result: so the id is read first.
-            comma = buf.find(b",", _ID_AT)
-            if buf[comma + 1 : comma + 9] != b'"result"':
-                strict = self.strict
+            if buf.__class__ is not bytes or (end := buf.find(b',"result":', _ID_AT, _NEAR)) < 0:
+                is_failure = buf.__class__ is bytes and buf.find(b',"error":', _ID_AT, _NEAR) > 0
                 try:
-                    return strict(buf)
-                except (DecodeError, RecursionError, UnicodeEncodeError) as why:
-                    return self.decode(buf, method_of, unknown, on_skip, why)
+                    return failure(buf) if is_failure else self.strict(buf)
+                except _FAILURES as why:
+                    return self.decode(buf, method_of, unknown, on_skip, None if is_failure else why)
             try:
-                request_id = read_id(buf[_ID_AT:comma])
+                request_id = read_id(buf[_ID_AT:end])
             except DecodeError:
                 return self.decode(buf, method_of, unknown, on_skip)
-            method = method_of(request_id)
-            decode = answers.get(method) or answer_decoder(method)
+            method = None if method_of is None else method_of(request_id)
             failed: Exception | None = None
             try:
-                answer = decode(buf)
+                answer = (results.get(method) or of_method(method))(buf)
                 if answer.id == request_id:
                     message: M = answer
                     return message
-            except (DecodeError, RecursionError) as why:
+            except _FAILURES as why:
                 failed = why
             return self.decode(buf, _remembered(request_id, method, method_of), unknown, on_skip, failed)
 
-        def answer_decoder(method: str | None) -> Callable[[Any], Any]:
-            known = self.schema.methods.get(method) if method is not None else None
-            if known is None or known.response is None:
-                return _refuse
-            kind = self.schema.response[known.response]
-            decode = answers[method] = msgspec.json.Decoder(kind, dec_hook=dec_hook).decode
-            return decode
-
-        read_id = _ID.decode
         return with_id
 
     def batch(self, buf: Any, method_of: MethodOf | None, unknown: Unknown, on_skip: OnSkip | None) -> list[M]:
@@ -212,7 +275,7 @@ class MessageDecoder(Struct, Generic[M]):
             raise
 
     def _message(
-        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, mismatch: list[str], limit: int
+        self, frame: Frame, method_of: MethodOf | None, unknown: Unknown, failed: Exception | None, limit: int
     ) -> tuple[Any, list[Skipped]]:
         schema = self.schema
         is_response = frame.is_response
@@ -232,10 +295,10 @@ class MessageDecoder(Struct, Generic[M]):
                 answered=is_answered,
             )
         if is_response:
-            return self._response(frame, request_id, called, unknown, mismatch, limit)
+            return self._response(frame, request_id, called, unknown, failed, limit)
         if called is not None or method is None:
             self._no_method(frame, request_id, called, answered=is_answered)
-        return self._call(frame, request_id, method, unknown, mismatch, limit)
+        return self._call(frame, request_id, method, unknown, failed, limit)
 
     def _no_method(self, frame: Frame, request_id: Any, called: str | None, *, answered: bool) -> NoReturn:
         """Raise the error of a message without a usable method; `called` is the method of our call with its id."""
@@ -269,7 +332,7 @@ class MessageDecoder(Struct, Generic[M]):
             self.schema.fail(INVALID_REQUEST, why.message, path=why.path, method=method, answered=frame.may_be_answered)
 
     def _call(
-        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, mismatch: list[str], limit: int
+        self, frame: Frame, request_id: Any, method: str, unknown: Unknown, failed: Exception | None, limit: int
     ) -> tuple[Any, list[Skipped]]:
         schema = self.schema
         is_request = frame.id is not UNSET
@@ -292,7 +355,7 @@ class MessageDecoder(Struct, Generic[M]):
             )
         try:
             kind = field_type(envelope, "params")
-            params, skipped = schema.part(kind, frame.params, "params", unknown, mismatch, limit=limit)
+            params, skipped = schema.part(kind, frame.params, "params", unknown, failed, limit=limit)
         except Mismatch as why:
             schema.fail(INVALID_PARAMS, why.message, path=why.path, id=request_id, method=method, answered=is_request)
         made = envelope(params=params, id=request_id) if is_request else envelope(params=params)
@@ -304,7 +367,7 @@ class MessageDecoder(Struct, Generic[M]):
         request_id: Any,
         method: str | None,
         unknown: Unknown,
-        mismatch: list[str],
+        failed: Exception | None,
         limit: int,
     ) -> tuple[Any, list[Skipped]]:
         schema = self.schema
@@ -316,18 +379,14 @@ class MessageDecoder(Struct, Generic[M]):
                 return schema.error_response(id=request_id, error=error), skipped
             if isinstance(frame.result, Raw) and not schema.has_result(method):
                 return schema.response(id=request_id, result=checked(frame.result)), []
-            result, skipped = schema.result(method or "", frame.result, unknown, mismatch, limit=limit)
+            result, skipped = schema.result(method or "", frame.result, unknown, failed, limit=limit)
         except Mismatch as why:
             schema.fail(None, why.message, path=why.path, id=request_id, method=method)
         return schema.response(id=request_id, result=result), skipped
 
 
-def _mismatch(why: Exception | None) -> list[str]:
-    """Return the path of the fast path's mismatch, if it is in the params or the result."""
-    steps = mismatch_path(why) if isinstance(why, ValidationError) else []
-    return steps if len(steps) > 1 and steps[1] in ("params", "result") else []
-
-
-def _remembered(request_id: Any, method: str | None, method_of: MethodOf) -> MethodOf:
+def _remembered(request_id: Any, method: str | None, method_of: MethodOf | None) -> MethodOf | None:
     """Look the method up only once for `request_id`: it may be forgotten after the first time."""
+    if method_of is None:
+        return None
     return lambda other: method if other == request_id else method_of(other)

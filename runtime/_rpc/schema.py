@@ -1,6 +1,5 @@
 """The message schema: the envelopes and methods of one protocol schema, and how params and results are read."""
 
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import msgspec
@@ -8,9 +7,9 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 
 from .._decode.classes import accepts, class_names, instance_check, why_invalid
 from .._decode.context import MAX_RECORDED, Skipped
-from .._decode.hook import dec_hook, engine
+from .._decode.hook import dec_hook, engine, second_choices
 from .._decode.malformed import check_json, plain_values, reason, without_byte_order_mark
-from .._decode.paths import Mismatch, Step, json_path, mismatch_path
+from .._decode.paths import Mismatch, Step, json_path, mismatch_path, pattern_of
 from .._decode.report import OnSkip, record_limit, report
 from .._decode.strict import strict_decoder
 from .._types.inputs import Buffer, Unknown
@@ -124,25 +123,31 @@ class MessageSchema(Struct):
         raw: Raw | UnsetType,
         key: str,
         unknown: Unknown,
-        mismatch: Sequence[str] = (),
+        failed: Exception | None = None,
         *,
         limit: int = MAX_RECORDED,
     ) -> tuple[Any, list[Skipped]]:
         """Read params or a result. Absent and null count as an empty object if no key is required.
 
-        `mismatch` is the path in the message at which the fast path failed, if it ran; it only saves time. `limit` is
-        the number of repairs to list.
+        `failed` is the error of the fast path of the whole message, if it failed in this part and no second choice was
+        found there; it only saves time. `limit` is the number of repairs to list.
 
         Raises `Mismatch` with a path from the message's root, such as `$.params.x` where `key` is `params`, and
         `msgspec.DecodeError` for malformed JSON.
         """
         if raw is UNSET or bytes(raw).strip() == b"null":
             return _from_nothing(kind, key, absent=raw is UNSET)
-        if not mismatch:
+        if failed is None:
             try:
                 return strict_decoder(kind)(raw), []
             except (ValidationError, RecursionError) as why:
-                mismatch = ("$", key, *mismatch_path(why)[1:])
+                wide = second_choices()
+                found = wide.second_choice(kind, raw, pattern_of(why))
+                if found is not wide.NOTHING:
+                    return found, []
+                mismatch = ["$", key, *mismatch_path(why)[1:]]
+        else:
+            mismatch = mismatch_path(failed)
         plain = plain_values(raw, (key,))
         keep = unknown == "keep"
         return engine().repair_part(kind, plain, keep_unknown=keep, path=(key,), mismatch=mismatch, limit=limit)
@@ -206,14 +211,14 @@ class MessageSchema(Struct):
         method: str,
         raw: Raw | UnsetType,
         unknown: Unknown,
-        mismatch: Sequence[str] = (),
+        failed: Exception | None = None,
         *,
         limit: int = MAX_RECORDED,
     ) -> tuple[Any, list[Skipped]]:
         """Read the result of a request for `method`, and list the repairs."""
         if method.startswith("_") and isinstance(raw, Raw) and method not in self.methods:
             return checked(raw), []
-        return self.part(self.result_kind(method), raw, "result", unknown, mismatch, limit=limit)
+        return self.part(self.result_kind(method), raw, "result", unknown, failed, limit=limit)
 
 
 def checked(raw: Raw) -> Raw:

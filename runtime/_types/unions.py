@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar, 
 from msgspec import Struct, field
 
 from .hooks import StandIn
-from .unwrap import union_members
+from .unwrap import union_members, unwrap
 from .variants import CatchAll, UnknownVariant
 
 K = TypeVar("K")
@@ -227,11 +227,11 @@ def _form(
     if tag_field is None and others:
         tag_field = others[0].__shape__.other_of
     spec = UnionSpec(tag_field, tagged, others, fallbacks, closed, by_tag)
-    native = _native(spec)
+    native = native_kinds(spec)
     return Annotated[NativePart(native, spec), spec] if native else _UnionStandIn("Union", (), {"spec": spec})
 
 
-def _native(spec: UnionSpec) -> tuple[Any, ...]:
+def native_kinds(spec: UnionSpec) -> tuple[Any, ...]:
     """Return the variants that msgspec can decode in one pass and never confuses with another.
 
     A value that this part rejects may still be valid: the slow path knows the whole union.
@@ -240,7 +240,7 @@ def _native(spec: UnionSpec) -> tuple[Any, ...]:
     if not spec.tagged and not spec.catch_alls:
         # The first type of an untagged union is tried first anyway.
         first = fallbacks[0]
-        is_native = get_origin(first) is list or (_is_plain(first) and not forbidden(first))
+        is_native = get_origin(unwrap(first)) is list or (_is_plain(first) and not forbidden(first))
         return (first,) if Any not in fallbacks and is_native else ()
     if fallbacks:
         only = fallbacks[0]

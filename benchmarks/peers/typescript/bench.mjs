@@ -21,6 +21,7 @@ const SIDE = "TypeScript SDK";
 const SCHEMAS = {
   "session/update": zod.zSessionNotification,
   "session/prompt": zod.zPromptRequest,
+  "session/new": zod.zNewSessionRequest,
   "initialize result": zod.zInitializeResponse,
 };
 const TARGET = 1; // milliseconds of one sample

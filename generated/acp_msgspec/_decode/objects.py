@@ -15,7 +15,10 @@ from .paths import Mismatch, kind_of, shown
 from .values import (
     AnyReader,
     ConstrainedReader,
+    EnumReader,
     ExactReader,
+    IntReader,
+    LengthReader,
     ListReader,
     LiteralReader,
     MapReader,
@@ -23,6 +26,7 @@ from .values import (
     ReaderBase,
 )
 
+Gates = tuple[tuple[str, frozenset[type[Any]]], ...]
 _MISSING: Any = object()
 FEW = 8
 """Number of fields up to which reading field by field costs no more than a failed attempt by msgspec."""
@@ -93,6 +97,8 @@ class ObjectReader(ReaderBase, Struct):
     """Whether null stands for an object without keys."""
     constants: tuple[FieldReader, ...] = ()
     """Fields with a fixed value: the tags of enclosing unions."""
+    gates: Gates = ()
+    """Of each required field that is not lenient: its JSON key, and the classes of which a plain value must be."""
     compiled: bool = False
 
     def compile(self) -> None:
@@ -103,6 +109,11 @@ class ObjectReader(ReaderBase, Struct):
             (e.wire, e.required, _unread_classes(e.reader), e.reader.refuses if e.leniency is None else e.refuses)
             for e in self.fields
             if e.required or e.can_fail
+        )
+        self.gates = tuple(
+            (e.wire, classes)
+            for e in self.fields
+            if e.required and e.fallback is None and (classes := _plain_classes(e.reader))
         )
         self.required = frozenset(e.wire for e in self.fields if e.required)
         self.constants = tuple(e for e in self.fields if isinstance(e.reader, LiteralReader))
@@ -172,6 +183,10 @@ class ObjectReader(ReaderBase, Struct):
         first = next(iter(self.required), None)
         if self.takes_null:
             return [e for e in entries if isinstance(e, dict) or e is None]
+        if context.mismatch:  # plain values, whose classes are known exactly
+            entries = [e for e in entries if e.__class__ is dict]
+            for wire, classes in self.gates:
+                entries = [e for e in entries if e.get(wire, _MISSING).__class__ in classes]
         return [e for e in entries if isinstance(e, dict) and (first is None or first in e)]
 
 
@@ -320,8 +335,28 @@ class UnionReader(ReaderBase, Struct, frozen=True):
         if others:
             return objects
         if self.spec.catch_alls or context.keep_unknown or context.sending:
-            return [e for e in objects if isinstance(e.get(tag), str)]
-        return [e for e in objects if (name := e.get(tag)).__class__ is str and name in tagged]
+            objects = [e for e in objects if isinstance(e.get(tag), str)]
+        else:
+            objects = [e for e in objects if (name := e.get(tag)).__class__ is str and name in tagged]
+        return self.through_gates(objects, tag) if context.mismatch else objects
+
+    def through_gates(self, objects: list[dict[str, Any]], tag: str) -> list[Any]:
+        """Leave out objects that lack what the class of their tag requires."""
+        gates: dict[Any, Gates] = {}
+        for name in self.spec.tagged:
+            readers = self.readers_for({tag: name})
+            if len(readers) == 1 and isinstance(readers[0], ObjectReader):
+                if not readers[0].compiled:
+                    readers[0].compile()
+                gates[name] = readers[0].gates
+        found: list[Any] = []
+        for entry in objects:
+            for wire, classes in gates.get(entry[tag], ()):
+                if entry.get(wire, _MISSING).__class__ not in classes:
+                    break
+            else:
+                found.append(entry)
+        return found
 
 
 class ChoiceReader(ReaderBase, Struct, frozen=True):
@@ -357,11 +392,37 @@ class ChoiceReader(ReaderBase, Struct, frozen=True):
         return any(r.viable(value) for r in self.options)
 
     def refuses(self, value: Any, context: RepairContext) -> bool:
-        return all(r.refuses(value, context) for r in self.options)
+        for reader in self.options:  # noqa: SIM110 # a generator would take twice as long
+            if not reader.refuses(value, context):
+                return False
+        return True
 
 
 _SIMPLE = (ExactReader, ObjectReader, ListReader, MapReader)
 """Readers whose values differ in class, so that the class alone decides between them."""
+
+
+def _plain_classes(reader: TypeReader) -> frozenset[type[Any]]:
+    """List the classes of all plain values that a reader may accept; nothing if that is not simple to tell."""
+    match reader:
+        case ExactReader():
+            return frozenset((reader.kind,))
+        case ConstrainedReader() | LengthReader():
+            return _plain_classes(reader.inner)
+        case EnumReader():
+            return frozenset((reader.plain,))
+        case IntReader():
+            return frozenset((int,))
+        case ListReader():
+            return frozenset((list,))
+        case MapReader():
+            return frozenset((dict,))
+        case ObjectReader(takes_null=False, compiled=True):
+            return frozenset((dict,))
+        case UnionReader(spec=UnionSpec(fallbacks=(), tag_field=str())):
+            return frozenset((dict,))
+        case _:
+            return frozenset()
 
 
 def _unread_classes(reader: TypeReader) -> frozenset[type[Any]]:

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-use agent_client_protocol_schema::v1::{InitializeResponse, PromptRequest, SessionNotification};
+use agent_client_protocol_schema::v1::{InitializeResponse, NewSessionRequest, PromptRequest, SessionNotification};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -77,6 +77,7 @@ fn main() -> io::Result<()> {
         match entry["kind"].as_str().expect("a kind") {
             "session/update" => add::<SessionNotification>(&mut cases, &side, name, &params),
             "session/prompt" => add::<PromptRequest>(&mut cases, &side, name, &params),
+            "session/new" => add::<NewSessionRequest>(&mut cases, &side, name, &params),
             _ => add::<InitializeResponse>(&mut cases, &side, name, &params),
         }
     }
