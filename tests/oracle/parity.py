@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 import acp_msgspec as acp
 import msgspec
 from acp_msgspec import CatchAll
-from acp_msgspec._types import hooks, leniency, unions
+from acp_msgspec._types import hooks, leniency, merging, unions
 from acp_msgspec._types.structs import GUARD
 from acp_msgspec._types.variants import declared
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, inspect
@@ -76,7 +76,8 @@ class Package:
         base, marks = split(hint)
         lenient = [LENIENCY[m] for m in marks if isinstance(m, leniency.Leniency)]
         lenient.sort(key=list(LENIENCY.values()).index)
-        rest = tuple(m for m in marks if not isinstance(m, leniency.Leniency))
+        lenient.extend("merging" for m in marks if isinstance(m, merging.Merging))
+        rest = tuple(m for m in marks if not isinstance(m, leniency.Leniency | merging.Merging))
         return " ".join([*lenient, self.aliases.get((base, rest)) or self._bare(base, rest)])
 
     def _bare(self, base: Any, marks: tuple[Any, ...]) -> str:

@@ -24,6 +24,7 @@ class Overrides:
     forbids: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     tag_decides: list[str] = field(default_factory=list[str])
     verbatim: list[str] = field(default_factory=list[str])
+    merged: list[str] = field(default_factory=list[str])
     null_as_empty: bool = False
 
 
@@ -39,6 +40,7 @@ def read_overrides(label: str) -> Overrides:
                 told.setdefault(key, []).extend(entries)
         found.tag_decides.extend(table.get("tag_decides", ()))
         found.verbatim.extend(table.get("verbatim", ()))
+        found.merged.extend(table.get("merged", ()))
         found.null_as_empty |= table.get("null_as_empty", False)
         found.default.update(table.get("default", {}))
         found.unknown_member.update(table.get("unknown_member", {}))

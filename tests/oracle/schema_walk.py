@@ -332,6 +332,13 @@ class Schema:
             return f"{entry.wire}: {self._text(entry.node)}"
         marks = [word for flag, word in ((ON_ERROR, "lenient"), (ON_NULL, "null-lenient")) if entry.node.get(flag)]
         patch = ["UNSET"] * (self.is_patch(entry))
+        if (
+            patch
+            and not entry.verbatim
+            and entry.wire in self.overrides.merged
+            and "object" in entry.node.get("type", ())
+        ):
+            marks.append("merging")
         told = self.text(entry.node, *patch, place=entry.place)
         return f"{entry.wire}: {' '.join([*marks, told])}{self._absent(entry)}"
 
