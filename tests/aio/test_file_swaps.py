@@ -130,7 +130,7 @@ def _outcomes(start: str, end: str, what: str, folder: Path, monkeypatch: pytest
         yield outcome
 
 
-@pytest.mark.parametrize("way", ["descended", "resolved"])
+@pytest.mark.parametrize("way", ["descended", pytest.param("resolved", marks=pytest.mark.endurance)])
 @pytest.mark.parametrize("what", ["read", "write"])
 @pytest.mark.parametrize("end", list(ENDS))
 @pytest.mark.parametrize("start", list(STARTS))

@@ -126,6 +126,7 @@ def test_rehearsal(project: Path, found: Plan, capsys: pytest.CaptureFixture[str
     assert all(place.startswith(given) for place in undocumented - listed)
 
 
+@pytest.mark.endurance
 def test_the_bump_after_it(tmp_path: Path) -> None:
     make_project(tmp_path / "project", first=SECOND)
     found = plan(str(PINS / THIRD), Options(commit=commit_of(THIRD)), tmp_path / "project")

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ def test_same_bytes_in_a_fresh_process(environment: dict[str, str], tmp_path: Pa
     assert tree(tmp_path / "made") == tree(ROOT / "generated")
 
 
-@pytest.mark.parametrize("label", ["v1", "v2_unstable"])
+@pytest.mark.parametrize("label", ["v2_unstable", pytest.param("v1", marks=pytest.mark.endurance)])
 def test_order_of_definitions_plays_no_part(label: str, tmp_path: Path) -> None:
     raw = raw_schema(label)
     texts: list[dict[str, str]] = []
@@ -51,8 +52,7 @@ def test_order_of_definitions_plays_no_part(label: str, tmp_path: Path) -> None:
 
 def test_check_says_what_differs_and_writes_nothing(tmp_path: Path) -> None:
     out = tmp_path / "made"
-    assert generator("generate", "--out", out).returncode == 0
-    assert "up to date" in generator("generate", "--check", "--out", out).stdout
+    shutil.copytree(ROOT / "generated", out, ignore=shutil.ignore_patterns("__pycache__"))
     types = out / "acp_msgspec" / "v1" / "types.py"
     types.write_text(types.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     (out / "acp_msgspec" / "v1" / "left_over.py").write_text("", encoding="utf-8")

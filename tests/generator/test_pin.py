@@ -176,7 +176,9 @@ def test_the_layout_before_there_were_two_versions(upstream: Path, tmp_path: Pat
     assert [s.label for s in made.summaries] == ["v1", "v1_unstable"]
 
 
-@pytest.mark.parametrize("old", [("v1", "v2"), ("v1",), ("v2",)])
+@pytest.mark.parametrize(
+    "old", [("v1", "v2"), *(pytest.param(each, marks=pytest.mark.endurance) for each in (("v1",), ("v2",)))]
+)
 @pytest.mark.slow
 def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...]) -> None:
     """For a while v2 lay beside v1 under names of its own, and the packages had v1 as of old and v2 in its folder."""
@@ -192,8 +194,9 @@ def test_the_layouts_between(upstream: Path, tmp_path: Path, old: tuple[str, ...
     lock, _ = pin(str(folder.parent), COMMIT, None, tmp_path / "project")
     assert len(lock.files) == 8
     assert [s.label for s in load_pinned(tmp_path / "project")[0]] == ["v1", "v1_unstable", "v2", "v2_unstable"]
-    assert list(load(str(folder.parent), tmp_path).modules) == ["v1", "v1_unstable", "v2", "v2_unstable"]
-    assert load(str(folder.parent), tmp_path).has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
+    loaded = load(str(folder.parent), tmp_path)
+    assert list(loaded.modules) == ["v1", "v1_unstable", "v2", "v2_unstable"]
+    assert loaded.has_meta == {"v1", "v1_unstable", "v2", "v2_unstable"}
 
 
 @pytest.mark.slow

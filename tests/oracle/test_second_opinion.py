@@ -24,6 +24,7 @@ from generator.model import Enumeration, Module, Struct
 from generator.overrides import load_overrides
 from generator.read import read_schema
 from generator.source import load_pinned
+from tests.support import EACH_LABEL
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +108,7 @@ def _kind(annotation: Any) -> str:
 
 # Formats of integers mean nothing to the stock emitter; the parity test holds them against ours.
 @pytest.mark.filterwarnings("ignore:format of 'uint:UserWarning")
-@pytest.mark.parametrize("label", list(SOURCES))
+@pytest.mark.parametrize("label", EACH_LABEL)
 def test_plain_objects_and_enumerations(label: str) -> None:
     module = lower(read_schema(SOURCES[label]), load_overrides(SOURCES[label]))
     structs, enums = _plain(module)
