@@ -65,7 +65,7 @@ def entries_of(module: Module, overrides: Overrides) -> list[PublicName]:
 def names_of_package(module: Module, files: Mapping[str, str]) -> list[PublicName]:
     """List the public names of one module that are not its definitions: endpoints, handlers, functions, and roles."""
     found = [PublicName(f"{ROLE}{role}", ROLE.strip()) for role in roles_of(module)]
-    for name in ("aio", "messages"):
+    for name in ("aio", "build", "messages"):
         text = files.get(f"{PACKAGE}/{module.label}/{name}.py")
         for node in ast.parse(text).body if text is not None else ():
             if name == "aio" and isinstance(node, ast.ClassDef):

@@ -6,7 +6,9 @@ It knows the model, the docstrings and the templates, and nothing of JSON Schema
 
 from collections.abc import Mapping
 
+from generator.builders import find_builders
 from generator.docs import Docs
+from generator.emit.builders import write_builders
 from generator.emit.check import check_names
 from generator.emit.endpoints import write_endpoints
 from generator.emit.enums import write_enums
@@ -25,13 +27,16 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
     `GeneratorError` for a definition whose name is public in every module.
     """
     exports = exports_of(module)
-    check_names(module, [*exports, "Method"], source.file)
+    builders = find_builders(module)
+    check_names(module, [*exports, *builders.names, "Method"], source.file)
     rendering = Rendering(module, source)
     texts = {m.name: docs.of_method(m.name) for m in module.methods}
     files = write_messages(rendering, docs, texts)
     files |= write_enums(rendering, docs)
     files |= write_types(rendering, docs)
-    files |= write_init(rendering, exports, renamed or {})
+    files |= write_init(rendering, exports, builders.names, renamed or {})
+    if builders.names:
+        files |= write_builders(rendering, builders)
     if module.features is not None:
         files |= write_endpoints(rendering, module.features, texts)
     return files

@@ -8,11 +8,16 @@ from generator.names import helper
 
 IMPORTS: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins",),
-    "collections.abc": ("Callable", "Mapping"),
+    "collections.abc": ("Callable", "Iterable", "Mapping"),
     "enum": ("IntEnum", "StrEnum"),
+    "os": ("PathLike",),
     "types": ("MappingProxyType",),
     "typing": ("Annotated", "Any", "ClassVar", "Generic", "Literal", "NewType", "Self", "TypeAlias", "overload"),
     "msgspec": ("UNSET", "DecodeError", "Meta", "Raw", "UnsetType", "field"),
+    ".._build.addresses": ("checked_absolute",),
+    ".._build.files": ("PromptFile", "base64_text", "describe_file", "embed_file", "read_file"),
+    ".._build.git_patch": ("git_patch", "operation_of"),
+    ".._build.labels": ("option_labels", "progress", "steps_of"),
     ".._types.enums": ("OpenInt32Enum", "OpenStrEnum"),
     ".._rpc.envelopes": ("Envelope", "ExtensionMethod", "ResultT"),
     ".._rpc.errors": ("MethodNotFound", "RequestError"),

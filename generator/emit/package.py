@@ -20,11 +20,15 @@ _RUNTIME_SUFFIXES = (".py", ".css", ".js")
 
 @dataclass(frozen=True, slots=True)
 class InitView:
-    """The `__init__` of a schema: `renamed` has the names of former releases and what they are called now."""
+    """The `__init__` of a schema: `renamed` has the names of former releases and what they are called now.
+
+    `lazy` are the builders, which are loaded when one of them is first used.
+    """
 
     imports: tuple[Import, ...]
     exports: tuple[str, ...]
     renamed: tuple[tuple[str, str], ...]
+    lazy: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +41,23 @@ class AboutView:
     releases: tuple[tuple[str, str], ...]
 
 
-def write_init(rendering: Rendering, messages: list[str], renamed: Mapping[str, str]) -> dict[str, str]:
-    """Write the `__init__` of a schema; `messages` are the public names of its messages."""
+def write_init(
+    rendering: Rendering, messages: list[str], builders: list[str], renamed: Mapping[str, str]
+) -> dict[str, str]:
+    """Write the `__init__` of a schema; `messages` and `builders` are the public names of these modules."""
     modules = {".enums": rendering.enums, ".messages": messages, ".types": rendering.types}
     imports = [
         *([Import(".._deprecated", ("resolve_renamed as _resolve_renamed",))] if renamed else []),
+        *([Import(".._lazy", ("load_name as _load_name",))] if builders else []),
         Import(".._rpc.methods", ("Method",)),
         *(Import(m, tuple(sorted(names, key=import_key))) for m, names in modules.items() if names),
     ]
-    exports = [*rendering.enums, *rendering.types, *messages, "Method"]
+    exports = [*rendering.enums, *rendering.types, *messages, *builders, "Method"]
     view = InitView(
         imports=tuple(imports),
         exports=tuple(sorted(exports, key=lambda n: (not n.isupper(), n))),
         renamed=tuple(sorted(renamed.items())),
+        lazy=tuple(builders),
     )
     return rendering.render("__init__", view)
 

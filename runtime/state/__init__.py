@@ -4,6 +4,7 @@
 only on the files and streams that are passed in.
 """
 
+from .._build.unified_diff import unified_diff
 from ._blocks import Block
 from ._changes import (
     ActivityChanged,
@@ -36,7 +37,6 @@ from ._changes import (
     UnknownKept,
     UsageChanged,
 )
-from ._diff import unified_diff
 from ._replay import replay_runs, replay_states
 from ._session import Listener, SessionState, Update
 from ._transcript import BrokenLine, Recorded, Sender, TranscriptWriter, replay

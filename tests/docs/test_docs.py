@@ -213,7 +213,11 @@ def test_site_needs_no_network(pages: dict[Path, _Page]) -> None:
 @pytest.mark.network
 def test_reference_is_complete(label: str, site: Path, pages: dict[Path, _Page]) -> None:
     module: Any = importlib.import_module(f"acp_msgspec.{label}")
-    found = {i for kind in ("types", "enums", "messages") for i in pages[site / f"reference/{label}/{kind}.html"].ids}
+    found = {
+        i
+        for kind in ("types", "enums", "messages", "build")
+        for i in pages[site / f"reference/{label}/{kind}.html"].ids
+    }
     names = {i.removeprefix(f"acp_msgspec.{label}.").partition(".")[2] for i in found}
     assert set(module.__all__) - {"Method"} <= names
     package = pages[site / "reference" / "package.html"].ids

@@ -25,6 +25,7 @@ LAYERS = (
     "names",
     "templates",
     "lower",
+    "builders",
     "emit",
     "roles",
     "api",
@@ -71,7 +72,7 @@ RUNTIME_DOORS = {
     "typing_extensions": {"_codec.py", "_rpc/envelopes.py"},
 }
 """Optional dependencies of the package, by the files that may import them; type checkers bring the second along."""
-RUNTIME_LAYERS = ("_types", "_decode", "_rpc", "verbs", "state", "aio", "tools", "__main__")
+RUNTIME_LAYERS = ("_types", "_build", "_decode", "_rpc", "verbs", "state", "aio", "tools", "__main__")
 """From the bottom up; the modules beside these folders are the verbs. Generated modules are above the verbs."""
 
 

@@ -229,3 +229,20 @@ async def connected(transport: aio.Transport) -> None:
     async with aio.AgentConnection(transport, aio.Agent()) as agent:
         if agent.handshake is not None:
             assert_type(agent.handshake.request.client_capabilities, v1.ClientCapabilities)
+
+
+def builders(path: str, capabilities: v1.PromptCapabilities, newer: v2.PromptCapabilities | None) -> v1.PromptRequest:
+    assert_type(v1.text("x"), v1.TextContent)
+    assert_type(v1.diff(path, None, "x"), v1.Diff)
+    assert_type(v2.diff(path, "x", None), v2.Diff)
+    assert_type(v1.plan_entries(["a", "b"], current=0), list[v1.PlanEntry])
+    assert_type(v1.permission_options("allow_once", v1.PermissionOptionKind.REJECT_ONCE), list[v1.PermissionOption])
+    assert_type(v2.embedded(path), v2.EmbeddedResource)
+    update: v1.SessionUpdate = v1.Plan(entries=v1.plan_entries(step for step in ["a"]))
+    blocks: list[v1.ContentBlock] = [v1.text("x"), v1.link(path), v1.file_block(path, capabilities)]
+    later: list[v2.ContentBlock] = [v2.text("x"), v2.file_block(path, newer, as_text=True)]
+    output: list[v1.ToolCallContent] = [v1.diff(path, "x", "y"), v1.Content(content=v1.text("done"))]
+    match v1.file_block(path):
+        case v1.TextContent() | v1.ImageContent() | v1.AudioContent() | v1.ResourceLink() | v1.EmbeddedResource():
+            print(update, later, output)
+    return v1.PromptRequest(session_id=v1.SessionId("s"), prompt=blocks)

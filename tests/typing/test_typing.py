@@ -66,6 +66,10 @@ WRONG = {
         1,
     ),
     "a ready handler that the schema has not": ("from acp_msgspec.v2.aio import ServesFiles\n", 1),
+    "a misspelt kind of option": ("print(v1.permission_options('allow'))\n", 1),
+    "capabilities of another kind": ("print(v1.file_block('a', v1.AgentCapabilities()))\n", 1),
+    "a diff without a new text": ("print(v1.diff('/a', 'x', None))\n", 1),
+    "a builder that is not there": ("print(v1.texts('a'))\n", 1),
     "a misspelt way to treat unknown tags": ("acp.decode(b'', type=v1.TextContent, unknown='ignore')\n", 1),
 }
 HEAD = (

@@ -4,6 +4,9 @@
 # Upstream commit: c0945895a63233bfdbdf95990104c11f5d8d8991
 """Everything that the schema `v1` defines, by name."""
 
+import typing as _typing
+
+from .._lazy import load_name as _load_name
 from .._rpc.methods import Method
 from .enums import (
     AuthMethodId,
@@ -306,6 +309,30 @@ from .types import (
     WriteTextFileResponse,
 )
 
+_LAZY = {
+    "audio": "build",
+    "diff": "build",
+    "embedded": "build",
+    "file_block": "build",
+    "image": "build",
+    "link": "build",
+    "permission_options": "build",
+    "plan_entries": "build",
+    "text": "build",
+}
+"""Names that are loaded when one of them is first used, and their modules."""
+
+if _typing.TYPE_CHECKING:
+    from .build import audio, diff, embedded, file_block, image, link, permission_options, plan_entries, text
+else:
+
+    def __getattr__(name: str) -> _typing.Any:
+        return _load_name(__name__, _LAZY, name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LAZY})
+
+
 __all__ = [
     "METHODS",
     "AgentAuthCapabilities",
@@ -591,15 +618,24 @@ __all__ = [
     "WriteTextFileRequest",
     "WriteTextFileRequestMessage",
     "WriteTextFileResponse",
+    "audio",
     "decode_agent_batch",
     "decode_agent_message",
     "decode_client_batch",
     "decode_client_message",
     "decode_result",
+    "diff",
+    "embedded",
     "error_response",
     "extension_notification",
     "extension_request",
+    "file_block",
+    "image",
+    "link",
     "notification",
+    "permission_options",
+    "plan_entries",
     "request",
     "response",
+    "text",
 ]

@@ -7,6 +7,7 @@
 import typing as _typing
 
 from .._deprecated import resolve_renamed as _resolve_renamed
+from .._lazy import load_name as _load_name
 from .._rpc.methods import Method
 from .enums import (
     AbsolutePath,
@@ -448,17 +449,37 @@ from .types import (
     UserMessage,
 )
 
+_LAZY = {
+    "audio": "build",
+    "diff": "build",
+    "embedded": "build",
+    "file_block": "build",
+    "image": "build",
+    "link": "build",
+    "permission_options": "build",
+    "plan_entries": "build",
+    "text": "build",
+}
+"""Names that are loaded when one of them is first used, and their modules."""
+
 _RENAMED = {
     "RequestPermissionOutcomeCancelled": "CancelledPermissionOutcome",
 }
 """Names of former releases, and their present names."""
 
 if _typing.TYPE_CHECKING:
+    from .build import audio, diff, embedded, file_block, image, link, permission_options, plan_entries, text
+
     RequestPermissionOutcomeCancelled = CancelledPermissionOutcome
 else:
 
     def __getattr__(name: str) -> _typing.Any:
-        return _resolve_renamed(__name__, _RENAMED, name)
+        if name in _RENAMED:
+            return _resolve_renamed(__name__, _RENAMED, name)
+        return _load_name(__name__, _LAZY, name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LAZY})
 
 
 __all__ = [
@@ -885,15 +906,24 @@ __all__ = [
     "Usage",
     "UsageUpdate",
     "UserMessage",
+    "audio",
     "decode_agent_batch",
     "decode_agent_message",
     "decode_client_batch",
     "decode_client_message",
     "decode_result",
+    "diff",
+    "embedded",
     "error_response",
     "extension_notification",
     "extension_request",
+    "file_block",
+    "image",
+    "link",
     "notification",
+    "permission_options",
+    "plan_entries",
     "request",
     "response",
+    "text",
 ]

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from ..._build.unified_diff import unified_diff
 from ..._types.printable import printable
 from ..._types.variants import enc_hook
 from .._blocks import known_tag_of, tag_of, text_of
-from .._diff import unified_diff
 from .._views import Entry, SessionMessageView, Snapshot, TerminalView, ToolCallView, TurnView
 from .markdown_text import SCHEMES
 

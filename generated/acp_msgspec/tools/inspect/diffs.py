@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from ...state._diff import unified_diff
+from ..._build.unified_diff import unified_diff
 from .log_message import LogMessage
 from .tool_calls import tool_call_in
 from .update_summaries import shown_tag

@@ -26,12 +26,16 @@ def unified_diff(path: str, old: str | None, new: str) -> str:
     The time is linear in the number of lines. If the lines repeat so often that a comparison would take longer, the
     diff replaces everything between the equal lines at the start and at the end.
     """
-    before, after = _LINES.findall(old or ""), _LINES.findall(new)
     name = printable(path)
-    header = [f"--- {name if old is not None else '/dev/null'}\n", f"+++ {name}\n"]
-    lines = [*header, *(line for hunk in _hunks(before, after) for line in _hunk_lines(hunk, before, after))]
-    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-    return text if len(lines) > len(header) else ""
+    hunks = hunks_text(old or "", new)
+    return f"--- {name if old is not None else '/dev/null'}\n+++ {name}\n{hunks}" if hunks else ""
+
+
+def hunks_text(old: str, new: str) -> str:
+    """Return the hunks of a unified diff, without a header; empty if nothing differs."""
+    before, after = _LINES.findall(old), _LINES.findall(new)
+    lines = (line for hunk in _hunks(before, after) for line in _hunk_lines(hunk, before, after))
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 class _TooManySteps(Exception):
