@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from generator.docs import Docs
 from generator.emit.check import check_names
+from generator.emit.conversation import write_conversation
 from generator.emit.endpoints import write_endpoints
 from generator.emit.enums import write_enums
 from generator.emit.messages import exports_of, write_messages
@@ -34,6 +35,8 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
     files |= write_init(rendering, exports, renamed or {})
     if module.features is not None:
         files |= write_endpoints(rendering, module.features, texts)
+        if module.features.conversation is not None:
+            files |= write_conversation(rendering, module.features, module.features.conversation)
     return files
 
 
