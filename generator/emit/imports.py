@@ -59,6 +59,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
     "..aio._engine.endpoint": ("AgentTurn", "ClientTurn", "Endpoint", "Need"),
     "..aio._engine.protocol_version": ("UnsupportedVersion",),
     "..aio._session.handshake": ("Handshake", "default_info", "derived_capabilities", "negotiated_version"),
+    "..state": ("Snapshot",),
     "..aio._services.permissions": ("Permissions", "choose"),
     "..aio._session.handler_table": ("UnknownMethods", "is_overridden"),
     "..aio._services.terminals": ("Terminals",),

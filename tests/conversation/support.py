@@ -35,7 +35,7 @@ class Turn:
         self.agent = agent
         self.schema: Schema = agent.schema
         self.session: str = params.session_id
-        self.prompt: list[Any] = params.prompt
+        self.prompt: list[Any] = getattr(params, "prompt", [])
 
     async def update(self, update: Any) -> None:
         await self.agent.update(self.session, update)
@@ -117,10 +117,12 @@ def agent_class(schema: Schema) -> Any:
 
 
 @asynccontextmanager
-async def talk(schema: Schema, script: Script, handler: Any = None, **options: Any) -> AsyncGenerator[tuple[Any, Any]]:
+async def talk(
+    schema: Schema, script: Script, handler: Any = None, *, kind: Any = None, **options: Any
+) -> AsyncGenerator[tuple[Any, Any]]:
     """Connect a client to an agent that plays a script; yields the client's agent and the agent itself."""
     here, there = aio.memory_pair()
-    kind = agent_class(schema)
+    kind = kind or agent_class(schema)
 
     def make(connection: Any) -> Any:
         return kind(connection, script)

@@ -14,8 +14,10 @@ from ..aio._conversation.opening import Target
 from ..aio._conversation.outline import Outline
 from ..aio._conversation.session import Session
 from ..aio._conversation.turn import PATIENCE
+from ..state import Snapshot
 from .aio import Client, ClientConnection
 from .types import ContentBlock, McpServer, ReplayFromStart, RequestPermissionRequest, ResourceLink, TextContent
+
 
 Change: TypeAlias = AnyChange[ContentBlock, RequestPermissionRequest, str]
 """What happens in a turn: `match` it with the classes of `acp_msgspec.aio`."""
@@ -47,6 +49,9 @@ class ConnectedAgent(RemoteAgent[ClientConnection, Client]):
         mcp_servers: Sequence[McpServer] = (),
         additional_directories: Sequence[str | PathLike[str]] = (),
         meta: dict[str, Any] | None = None,
+        id: str | None = None,
+        snapshot: Snapshot | None = None,
+        limit: int | None = None,
         idle_timeout: float | None = None,
         patience: float = PATIENCE,
     ) -> ClientSession:
@@ -55,6 +60,11 @@ class ConnectedAgent(RemoteAgent[ClientConnection, Client]):
         `cwd` is the folder that the agent works in; a relative path is made absolute. `idle_timeout` is the default of
         all prompts, `patience` the seconds that a cancelled turn gets to end.
 
+        `id` opens an earlier session, in the way that the agent has advertised: what it sends of the conversation is in
+        `session.snapshot`. If it has none, or refuses, a new session is started, `session.loaded` is false, and
+        `session.problem` says why. The first prompt then carries the text of `snapshot`, the state of the earlier
+        session if it is known, of which the last `limit` characters are kept.
+
         Raises `RuntimeError` if the agent is not connected, and `ValueError` for a timeout that is not positive.
         """
         params: dict[str, Any] = {
@@ -62,7 +72,9 @@ class ConnectedAgent(RemoteAgent[ClientConnection, Client]):
             "additional_directories": self.absolute(additional_directories),
             "meta": meta,
         }
-        return ClientSession(self.line(), self.session_options(params, cwd, idle_timeout, patience))
+        return ClientSession(
+            self.line(), self.session_options(params, cwd, (id, snapshot, limit), idle_timeout, patience)
+        )
 
 
 def connect(

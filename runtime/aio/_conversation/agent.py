@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, cast
 
 from ..._decode.report import OnSkip
 from ..._types.inputs import Unknown
+from ...state import Snapshot
 from .._engine.options import OnMessage
 from .._engine.problems import OnProblem
 from .._transports.transport import Transport
@@ -99,14 +100,22 @@ class RemoteAgent(Generic[C, H]):
         self,
         params: Mapping[str, Any],
         cwd: str | PathLike[str],
+        earlier: tuple[str | None, Snapshot | None, int | None],
         idle_timeout: float | None,
         patience: float,
     ) -> SessionOptions:
         """Return the options of a session; `params` are those of the schema besides `cwd`."""
         if idle_timeout is not None and idle_timeout <= 0:
             raise ValueError("The timeout must be positive")
+        session_id, snapshot, limit = earlier
         return SessionOptions(
-            params={"cwd": absolute(cwd), **params}, idle_timeout=idle_timeout, patience=patience, timeout=self._timeout
+            params={"cwd": absolute(cwd), **params},
+            idle_timeout=idle_timeout,
+            patience=patience,
+            timeout=self._timeout,
+            session_id=session_id,
+            snapshot=snapshot,
+            limit=limit,
         )
 
     @staticmethod

@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from ..._rpc.errors import MessageError, RequestError
-from ...state import MessageView, Role, SessionState, Snapshot
+from ..._rpc.errors import AuthenticationRequired, MessageError, RequestCancelled, RequestError
+from ...state import MessageView, Role, SessionState, Snapshot, transcript_prompt
 from .._connection import Connection
 from .._engine.problems import ConnectionClosed
 from .._session.handshake import NotAdvertised
@@ -45,6 +45,12 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     idle_timeout: float | None = None
     patience: float = PATIENCE
     timeout: float | None = None
+    session_id: str | None = None
+    """The earlier session to open; None for a new one."""
+    snapshot: Snapshot | None = None
+    """What is known of the earlier session."""
+    limit: int | None = None
+    """The most characters of the earlier conversation that are carried into a new session."""
 
 
 class Session(Generic[B, S, P]):
@@ -60,8 +66,15 @@ class Session(Generic[B, S, P]):
         self._options = options
         self._feed = Feed()
         self._turn: RunningTurn | None = None
-        self._ended: Ended[S] | None = None
         self._is_open = False
+        self._carried: list[Any] = []
+        """The blocks that carry an earlier conversation into the next prompt."""
+        self._carrying: RunningTurn | None = None
+        """The turn whose prompt has them."""
+        self.loaded = False
+        """Whether the agent has opened the earlier session that was asked for."""
+        self.problem: RequestError | NotAdvertised | None = None
+        """Why it has not; None as well if it was not asked to."""
 
     @property
     def id(self) -> str:
@@ -82,18 +95,14 @@ class Session(Generic[B, S, P]):
 
     @property
     def stop_reason(self) -> S | None:
-        """Why the latest turn ended; None before the first end, and if it failed."""
-        return self._ended_turn.stop_reason if self._ended_turn is not None else None
+        """Why the latest turn ended; None while it runs, before the first one, and if it failed."""
+        ended: Ended[S] | None = self._turn.ended if self._turn is not None else None
+        return ended.stop_reason if ended is not None else None
 
     @property
     def failure(self) -> Exception | None:
-        """Why the latest turn failed, as in `Ended`; None if it did not."""
-        return self._ended_turn.failure if self._ended_turn is not None else None
-
-    @property
-    def _ended_turn(self) -> Ended[S] | None:
-        turn = self._turn
-        return turn.ended if turn is not None and turn.ended is not None else self._ended
+        """Why the latest turn failed, as in `Ended`; None if it did not, or not yet."""
+        return self._turn.failure if self._turn is not None else None
 
     def prompt(
         self,
@@ -175,12 +184,50 @@ class Session(Generic[B, S, P]):
         line, options = self._line, self._options
         line.router.opening_began()
         try:
+            if options.session_id is not None and await self._reopen(options.session_id):
+                return
             params = line.outline.params_of(line.outline.new, **options.params)
             response = await line.connection.call(line.outline.new, params, timeout=options.timeout)
             line.router.add(response.session_id, self._feed)
             self._feed.state.adopt(response)
         finally:
             line.router.opening_ended()
+
+    async def _reopen(self, session_id: str) -> bool:
+        """Open an earlier session, and return whether that is done: what the agent sends of it feeds the state."""
+        line, options = self._line, self._options
+        self._carried = transcript_prompt(options.snapshot or Snapshot(), line.outline.text_block, limit=options.limit)
+        way = self._way_to_reopen(session_id)
+        if way is None:
+            return False
+        line.router.add(session_id, self._feed)
+        try:
+            response = await line.connection.call(*way, timeout=options.timeout)
+        except BaseException as why:
+            line.router.remove(session_id, self._feed)
+            if not isinstance(why, RequestError) or isinstance(why, AuthenticationRequired | RequestCancelled):
+                raise
+            self.problem = why
+            self._feed = Feed()  # of what was sent before the refusal, nothing counts
+            return False
+        self._feed.state.adopt(response)
+        self._carried, self.loaded = [], True
+        return True
+
+    def _way_to_reopen(self, session_id: str) -> tuple[str, Any] | None:
+        """Return the method and the params that open an earlier session, if the agent has advertised such a method."""
+        outline, gate = self._line.outline, self._line.connection.gate
+        for method in filter(None, (outline.load, outline.resume)):
+            params = outline.reopening_params(method, session_id, self._options.params)
+            try:
+                if gate is not None:
+                    gate(method, params)
+            except NotAdvertised as why:
+                self.problem = self.problem or why
+            else:
+                self.problem = None
+                return method, params
+        return None
 
     async def _close(self) -> None:
         connection, method = self._line.connection, self._line.outline.turn.close
@@ -196,8 +243,13 @@ class Session(Generic[B, S, P]):
             if when_busy == "cancel":
                 self._turn.cancel()
             await self._turn.wait_ended()
-        params = line.outline.params_of(line.outline.turn.prompt, session_id=session_id, prompt=blocks)
-        self._turn = RunningTurn(line.connection, line.outline, self._feed, params, options)
+        if self._carrying is not None and self._carrying.ended is not None and self._carrying.failure is None:
+            self._carried = []  # it has arrived
+        prompt = [*self._carried, *blocks]
+        params = line.outline.params_of(line.outline.turn.prompt, session_id=session_id, prompt=prompt)
+        self._turn = RunningTurn(line.connection, line.outline, self._feed, params, blocks, options)
+        if self._carried:
+            self._carrying = self._turn
         return self._turn
 
     def _text_of(self, number: int) -> str:

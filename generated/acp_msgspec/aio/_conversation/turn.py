@@ -32,9 +32,15 @@ class RunningTurn:
     """A turn from its prompt to its end. It goes on whether or not its changes are read."""
 
     def __init__(
-        self, connection: Connection[Any], outline: Outline, feed: Feed, params: Any, options: TurnOptions
+        self,
+        connection: Connection[Any],
+        outline: Outline,
+        feed: Feed,
+        params: Any,
+        shown: list[Any],
+        options: TurnOptions,
     ) -> None:
-        """Begin the turn; the prompt is sent as soon as the event loop runs."""
+        """Begin the turn; the prompt is sent as soon as the event loop runs. `shown` is what the user said of it."""
         self._connection = connection
         self._turn = outline.turn
         self._feed = feed
@@ -53,13 +59,18 @@ class RunningTurn:
         self.pending = PendingChanges(merges=options.merges)
         self.ended: Ended[Any] | None = None
         """How the turn ended; None while it runs."""
-        feed.state.user_prompt(params.prompt)
+        feed.state.user_prompt(shown)
         self.number = feed.state.turn
         feed.turn = self
         feed.last_sign = monotonic()
         if options.idle_timeout is not None:
             self._timers.append(self._loop.call_later(options.idle_timeout, self._check_silence, options.idle_timeout))
         self.task = self._loop.create_task(self._run())
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the turn failed; None if it did not, or not yet."""
+        return self.ended.failure if self.ended is not None else None
 
     def saw(self, update: Any) -> None:
         """Look at an update: it may say that the turn has begun or ended."""
