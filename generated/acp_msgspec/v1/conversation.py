@@ -19,7 +19,6 @@ from .aio import Client, ClientConnection
 from .enums import StopReason
 from .types import ContentBlock, McpServer, RequestPermissionRequest, ResourceLink, TextContent
 
-
 Change: TypeAlias = AnyChange[ContentBlock, RequestPermissionRequest, StopReason]
 """What happens in a turn: `match` it with the classes of `acp_msgspec.aio`."""
 

@@ -18,7 +18,6 @@ from ..state import Snapshot
 from .aio import Client, ClientConnection
 from .types import ContentBlock, McpServer, ReplayFromStart, RequestPermissionRequest, ResourceLink, TextContent
 
-
 Change: TypeAlias = AnyChange[ContentBlock, RequestPermissionRequest, str]
 """What happens in a turn: `match` it with the classes of `acp_msgspec.aio`."""
 
