@@ -65,11 +65,13 @@ def entries_of(module: Module, overrides: Overrides) -> list[PublicName]:
 def names_of_package(module: Module, files: Mapping[str, str]) -> list[PublicName]:
     """List the public names of one module that are not its definitions: endpoints, handlers, functions, and roles."""
     found = [PublicName(f"{ROLE}{role}", ROLE.strip()) for role in roles_of(module)]
-    for name in ("aio", "build", "messages"):
+    for name in ("aio", "build", "conversation", "messages"):
         text = files.get(f"{PACKAGE}/{module.label}/{name}.py")
         for node in ast.parse(text).body if text is not None else ():
             if name == "aio" and isinstance(node, ast.ClassDef):
                 found += _endpoint(node, module)
+            elif name == "conversation":
+                found += _of_conversation(node)
             elif isinstance(node, ast.ClassDef):
                 found += _method_members(node)
             elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
@@ -95,6 +97,22 @@ def _endpoint(node: ast.ClassDef, module: Module) -> Iterator[PublicName]:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
                 if not name.startswith("_"):
                     yield PublicName(f"aio.{node.name}.{name}", stands_for.get(name, whole))
+            case _:
+                pass
+
+
+def _of_conversation(node: ast.stmt) -> Iterator[PublicName]:
+    """List a class of `conversation` and its public methods, or another public name."""
+    match node:
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            if not name.startswith("_"):
+                yield PublicName(f"conversation.{name}", OWN)
+        case _:
+            return
+    for member in node.body if isinstance(node, ast.ClassDef) else ():
+        match member:
+            case ast.FunctionDef(name=method) | ast.AsyncFunctionDef(name=method) if not method.startswith("_"):
+                yield PublicName(f"conversation.{name}.{method}", OWN)
             case _:
                 pass
 

@@ -386,7 +386,7 @@ class FileService:
 
 @dataclass(frozen=True, slots=True)
 class TerminalService:
-    """The methods that a ready handler for terminals serves, and the types that it builds results with."""
+    """What a ready handler for terminals serves, with which types, and the `optional` fields of params that it uses."""
 
     create: Coroutine
     kill: Coroutine
@@ -397,7 +397,6 @@ class TerminalService:
     """The definition of terminal ids; None where they are plain text."""
     exit_status_type: str
     optional: frozenset[str]
-    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +410,7 @@ class PermissionService:
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """How `session/cancel` ends a prompt turn at the agent: what it answers the prompt with."""
+    """How `session/cancel` ends a prompt turn at the agent: with `cancelled`, a member of the stop reason's type."""
 
     prompt: Coroutine
     cancel: Coroutine
@@ -420,7 +419,6 @@ class AgentTurn:
     stop_reason: Field
     stop_reason_type: str
     cancelled: str
-    """The member of the stop reason's enumeration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,6 +434,21 @@ class ClientTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversation:
+    """How a client opens new and earlier sessions, which params it sets, and which blocks its prompts are made of."""
+
+    update: Coroutine
+    new: Coroutine
+    load: Coroutine | None
+    resume: Coroutine | None
+    replay: str | None
+    block: str
+    text: str
+    link: str | None
+    options: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Features:
     """What the emitted endpoints do beyond sending and handling messages; None where the schema lacks it."""
 
@@ -448,6 +461,7 @@ class Features:
     files: FileService | None
     terminals: TerminalService | None
     permissions: PermissionService | None
+    conversation: Conversation | None = None
 
 
 @dataclass(frozen=True, slots=True)

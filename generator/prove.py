@@ -14,7 +14,8 @@ CODE = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module
 def prove_importable(files: Mapping[str, str], package: str, labels: Sequence[str]) -> None:
     """Import the modules of some labels from a temporary folder; a failing import is an error."""
     names = [f"{package}.{label}" for label in labels]
-    names += [f"{package}.{label}.aio" for label in labels if f"{package}/{label}/aio.py" in files]
+    for name in ("aio", "conversation"):
+        names += [f"{package}.{label}.{name}" for label in labels if f"{package}/{label}/{name}.py" in files]
     with tempfile.TemporaryDirectory() as folder:
         for path, text in {f"{package}/__init__.py": "", **files}.items():
             target = Path(folder) / path

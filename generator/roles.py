@@ -12,6 +12,8 @@ NEEDS: dict[str, str] = {
     "capabilities": "entries of `capabilities` whose paths lead from `initialize` to a field",
     "cancel_request": "the notification $/cancel_request, handled by both sides",
     "close": "the method session/close, handled by the agent, whose params have a sessionId",
+    "conversation": "the role turn_of_client, session/new with a cwd and a sessionId, session/update with a sessionId "
+    "and an update, and prompts of blocks one of which is text",
     "error": "a definition that the property `error` of responses refers to",
     FILES: "methods that read and write files, handled by the client",
     "handshake": "the request initialize, whose params and result each have capabilities, a protocolVersion, and an "
@@ -46,6 +48,7 @@ def _of_features(features: Features) -> dict[str, bool]:
     return {
         "cancel_request": features.cancel_request is not None,
         "close": (agent is not None and agent.close is not None) or (client is not None and client.close is not None),
+        "conversation": features.conversation is not None,
         FILES: features.files is not None,
         "handshake": features.handshake is not None,
         "idle": client is not None and client.idle is not None,

@@ -10,6 +10,7 @@ from generator.builders import find_builders
 from generator.docs import Docs
 from generator.emit.builders import write_builders
 from generator.emit.check import check_names
+from generator.emit.conversation import write_conversation
 from generator.emit.endpoints import write_endpoints
 from generator.emit.enums import write_enums
 from generator.emit.messages import exports_of, write_messages
@@ -39,6 +40,8 @@ def emit_module(module: Module, source: Source, docs: Docs, renamed: Mapping[str
         files |= write_builders(rendering, builders)
     if module.features is not None:
         files |= write_endpoints(rendering, module.features, texts)
+        if module.features.conversation is not None:
+            files |= write_conversation(rendering, module.features, module.features.conversation)
     return files
 
 

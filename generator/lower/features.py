@@ -10,6 +10,7 @@ from generator.lower.messages import Messages
 from generator.model import (
     AgentTurn,
     ClientTurn,
+    Conversation,
     Coroutine,
     Definition,
     Endpoint,
@@ -20,6 +21,7 @@ from generator.model import (
     Handshake,
     Identifier,
     InitializePart,
+    ListOf,
     Named,
     PermissionService,
     Plain,
@@ -35,6 +37,7 @@ INITIALIZE = "initialize"
 CANCEL_REQUEST = "$/cancel_request"
 """The one method that connections handle themselves."""
 PROMPT, CANCEL, CLOSE = "session/prompt", "session/cancel", "session/close"
+NEW, LOAD, RESUME = "session/new", "session/load", "session/resume"
 ASK, UPDATE = "session/request_permission", "session/update"
 READ_FILE, WRITE_FILE = "fs/read_text_file", "fs/write_text_file"
 CREATE, KILL, OUTPUT = "terminal/create", "terminal/kill", "terminal/output"
@@ -51,6 +54,10 @@ SERVED: dict[str, tuple[set[str], set[str]]] = {
 """The methods that ready handlers serve, with the fields that they need in the params and write to the result."""
 OPTIONAL = {READ_FILE: {"line", "limit"}, CREATE: {"args", "env", "cwd", "output_byte_limit"}}
 """The fields of the params that they use where a schema has them."""
+SESSION_OPTIONS = frozenset({"mcp_servers", "additional_directories", "meta"})
+"""The fields of the params of `session/new` that a conversation sets where a schema has them."""
+TEXT, LINK, FROM_START = "text", "resource_link", "start"
+"""The tags of the blocks that a conversation makes, and of what asks for a session from its beginning."""
 SELECTED, CANCELLED = "selected", "cancelled"
 IDLE_UPDATE = ("state_update", "idle")
 """The tags of the update that reports an idle session; its variants, if it is a union again, have more tags."""
@@ -63,6 +70,7 @@ def lower_features(definitions: Iterable[Definition], messages: Messages, file: 
     agent, client = (_handled_by(side, messages, file) for side in ("agent", "client"))
     finder = _Finder(definitions, agent, client)
     permissions = finder.permissions()
+    client_turn = finder.client_turn(permissions)
     cancel = next((c for c in agent if c.method == CANCEL_REQUEST), None)
     return Features(
         agent=Endpoint("agent", tuple(c for c in agent if c.method != CANCEL_REQUEST), client),
@@ -70,10 +78,11 @@ def lower_features(definitions: Iterable[Definition], messages: Messages, file: 
         cancel_request=cancel,
         handshake=finder.handshake(),
         agent_turn=finder.agent_turn(),
-        client_turn=finder.client_turn(permissions),
+        client_turn=client_turn,
         files=finder.files(),
         terminals=finder.terminals(),
         permissions=permissions,
+        conversation=finder.conversation(client_turn.prompt) if client_turn is not None else None,
     )
 
 
@@ -194,6 +203,34 @@ class _Finder:
         turn_end = (update, idle) if update is not None and idle else None
         return ClientTurn(prompt, cancel, self._close(), permissions, turn_end)
 
+    def conversation(self, prompt: Coroutine) -> Conversation | None:
+        """Find what a client needs to open sessions and to follow their turns."""
+        update, new = self._client.get(UPDATE), self._agent.get(NEW)
+        if update is None or not self._has(update.params, {"session_id", "update"}):
+            return None
+        if new is None or not self._has(new.params, {"cwd"}) or not self._has(new.result, {"session_id"}):
+            return None
+        block = self._item(prompt.params, "prompt")
+        blocks = self._variants_of(block)
+        if not self._has(blocks.get(TEXT), {"text"}):
+            return None
+        resume = self._reopens(RESUME)
+        return Conversation(
+            update=update,
+            new=new,
+            load=self._reopens(LOAD),
+            resume=resume,
+            replay=self._variants(resume.params, "replay_from").get(FROM_START) if resume is not None else None,
+            block=block,
+            text=blocks[TEXT],
+            link=blocks[LINK] if self._has(blocks.get(LINK), {"uri", "name"}) else None,
+            options=tuple(f for f in self._fields(new.params).values() if f.name in SESSION_OPTIONS),
+        )
+
+    def _reopens(self, method: str) -> Coroutine | None:
+        found = self._agent.get(method)
+        return found if found is not None and self._has(found.params, {"session_id", "cwd"}) else None
+
     def _prompt_and_cancel(self) -> tuple[Coroutine, Coroutine] | tuple[None, None]:
         prompt, cancel = self._agent.get(PROMPT), self._agent.get(CANCEL)
         if prompt is None or cancel is None:
@@ -217,8 +254,17 @@ class _Finder:
     def _variants(self, owner: str | None, field: str) -> dict[str, str]:
         """Return the classes of the union in a field, by tag."""
         found = self._fields(owner).get(field)
-        union = self._definitions.get(_named(found.kind)) if found is not None else None
+        return self._variants_of(_named(found.kind)) if found is not None else {}
+
+    def _variants_of(self, name: str) -> dict[str, str]:
+        union = self._definitions.get(name)
         return dict(union.variants) if isinstance(union, Union) else {}
+
+    def _item(self, owner: str | None, field: str) -> str:
+        """Return the definition of the items of a list in a field; empty if there is none."""
+        found = self._fields(owner).get(field)
+        bare = unwrap(found.kind, lambda _: None, null=True) if found is not None else None
+        return _named(bare.item) if isinstance(bare, ListOf) else ""
 
 
 def _by_method(coroutines: Iterable[Coroutine]) -> dict[str, Coroutine]:

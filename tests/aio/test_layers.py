@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "_session": {"_transports", "_engine"},
     "_services": {"_transports", "_request_task"},
     "_connection.py": {"_transports", "_engine", "_session"},
+    "_conversation": {"_transports", "_engine", "_session", "_connection"},
 }
 """The parts of `aio`, each with the other parts that it may import."""
 

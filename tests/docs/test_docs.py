@@ -227,6 +227,8 @@ def test_reference_is_complete(label: str, site: Path, pages: dict[Path, _Page])
     ends = pages[site / f"reference/{label}/aio.html"].ids
     assert {f"acp_msgspec.{label}.aio.{end}Connection" for end in ("Agent", "Client")} <= ends
     connections = pages[site / "reference" / "aio.html"].ids | {i.replace(f".{label}.", ".") for i in ends}
+    talks = pages[site / f"reference/{label}/conversation.html"].ids
+    connections |= {i.replace(f".{label}.conversation.", ".aio.") for i in talks}
     # Version 2 has no files and no terminals for a client to serve.
     served = {"ServesFiles", "ServesTerminals"} if label.startswith("v2") else set[str]()
     assert {f"acp_msgspec.aio.{name}" for name in {*acp_msgspec.aio.__all__} - served} <= connections

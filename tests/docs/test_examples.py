@@ -80,6 +80,49 @@ def test_bridge() -> None:
         bridge.stdout.close()
 
 
+def _chat(target: list[str], said: str, folder: Path) -> str:
+    """Run the chat with an agent, and say lines to it; gives what it shows."""
+    chat = subprocess.run(
+        _command("chat", *target),
+        input=said,
+        cwd=folder,
+        env=ENV,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (chat.returncode, chat.stderr) == (0, "")
+    return chat.stdout
+
+
+@pytest.mark.slow
+def test_the_chat_over_websocket(tmp_path: Path) -> None:
+    bridge = subprocess.Popen(
+        _command("bridge", "--port", "0", *_command("echo_agent")), env=ENV, stdout=subprocess.PIPE, text=True
+    )
+    assert bridge.stdout is not None
+    try:
+        shown = _chat([bridge.stdout.readline().strip()], "to be\nor not\n\n", tmp_path)
+    finally:
+        bridge.send_signal(signal.SIGINT)
+        assert bridge.wait(10) == 130
+        bridge.stdout.close()
+    assert shown == "> to be \n(end_turn)\n> or not \n(end_turn)\n> "
+
+
+@pytest.mark.parametrize(("answer", "text"), [("y", "bye world\n"), ("n", "hello world\n")])
+@pytest.mark.slow
+def test_the_chat_edits_a_file_with_leave(answer: str, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("hello world\n", encoding="utf-8")
+    shown = _chat(_command("edit_agent"), f"replace hello by bye in {file}\n{answer}\n\n", tmp_path)
+    assert file.read_text(encoding="utf-8") == text
+    assert f"[pending] Edit {file}" in shown
+    assert ("[completed]" if answer == "y" else "[failed]") in shown
+    assert "(end_turn)" in shown
+
+
 def _answering(agent: list[str], said: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the client of the terminal with an agent, and say lines to it."""
     command = _command("terminal_client", *agent)
@@ -155,5 +198,6 @@ def test_what_does_not_start_is_one_line() -> None:
 
 def test_examples_are_short() -> None:
     lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in EXAMPLES.glob("*.py")}
-    assert len(lengths) == 4
+    assert len(lengths) == 5
+    assert lengths["chat.py"] <= 40
     assert all(length < 80 for length in lengths.values()), lengths

@@ -34,12 +34,65 @@ if TYPE_CHECKING:
         ServesFiles,  # pyright: ignore[reportUnknownVariableType]
         ServesTerminals,  # pyright: ignore[reportUnknownVariableType]
     )
+    from ..v1.conversation import (  # type: ignore[import-not-found,unused-ignore] # pyright: ignore[reportMissingImports]
+        Change,  # pyright: ignore[reportUnknownVariableType]
+        ClientSession,  # pyright: ignore[reportUnknownVariableType]
+        ConnectedAgent,  # pyright: ignore[reportUnknownVariableType]
+        connect,  # pyright: ignore[reportUnknownVariableType]
+    )
+    from ._conversation.agent import ConnectionOptions, RemoteAgent
+    from ._conversation.changes import (
+        AnyChange,
+        Content,
+        Ended,
+        MessageUpdated,
+        ModeUpdated,
+        PermissionAsked,
+        PlanUpdated,
+        SessionUpdated,
+        TerminalUpdated,
+        Text,
+        Thought,
+        ToolBegun,
+        ToolEnded,
+        ToolUpdated,
+        UnknownUpdate,
+        UsageUpdated,
+    )
+    from ._conversation.opening import Target
+    from ._conversation.session import Session
+    from ._conversation.stream import PromptStream
     from ._session.load import Opened, load_or_new
 else:
     # Loaded on first use: a program that loads no session needs no state, and one of another schema not this one.
     _MODULES = {
+        "AnyChange": "._conversation.changes",
+        "Content": "._conversation.changes",
+        "Ended": "._conversation.changes",
+        "MessageUpdated": "._conversation.changes",
+        "ModeUpdated": "._conversation.changes",
+        "PermissionAsked": "._conversation.changes",
+        "PlanUpdated": "._conversation.changes",
+        "SessionUpdated": "._conversation.changes",
+        "TerminalUpdated": "._conversation.changes",
+        "Text": "._conversation.changes",
+        "Thought": "._conversation.changes",
+        "ToolBegun": "._conversation.changes",
+        "ToolEnded": "._conversation.changes",
+        "ToolUpdated": "._conversation.changes",
+        "UnknownUpdate": "._conversation.changes",
+        "UsageUpdated": "._conversation.changes",
+        "ConnectionOptions": "._conversation.agent",
+        "PromptStream": "._conversation.stream",
+        "RemoteAgent": "._conversation.agent",
+        "Session": "._conversation.session",
+        "Target": "._conversation.opening",
         "Opened": "._session.load",
         "load_or_new": "._session.load",
+        "Change": "..v1.conversation",
+        "ClientSession": "..v1.conversation",
+        "ConnectedAgent": "..v1.conversation",
+        "connect": "..v1.conversation",
         "Agent": "..v1.aio",
         "AgentConnection": "..v1.aio",
         "Client": "..v1.aio",
@@ -56,7 +109,7 @@ else:
         try:
             module = import_module(_MODULES[name], __name__)
         except ModuleNotFoundError as why:
-            if why.name not in (f"{package}.v1", f"{package}.v1.aio"):
+            if why.name not in (f"{package}.v1", _MODULES[name].replace("..", f"{package}.")):
                 raise
             raise AttributeError(
                 f"module {__name__!r} has no {name!r}, since this copy lacks the schema v1; import it "
@@ -76,33 +129,58 @@ else:
 __all__ = [
     "Agent",
     "AgentConnection",
+    "AnyChange",
+    "Change",
     "Chosen",
     "Client",
     "ClientConnection",
+    "ClientSession",
     "Command",
+    "ConnectedAgent",
     "Connection",
     "ConnectionClosed",
+    "ConnectionOptions",
+    "Content",
     "DecidesPermissions",
     "Decision",
+    "Ended",
     "ExitStatus",
     "Files",
     "Handshake",
     "MessageTooLong",
+    "MessageUpdated",
+    "ModeUpdated",
     "NotAdvertised",
     "Opened",
+    "PermissionAsked",
     "Permissions",
+    "PlanUpdated",
     "Problem",
     "ProblemKind",
     "ProcessTransport",
+    "PromptStream",
+    "RemoteAgent",
     "ServesFiles",
     "ServesTerminals",
+    "Session",
+    "SessionUpdated",
+    "Target",
     "TerminalEvent",
     "TerminalSnapshot",
+    "TerminalUpdated",
     "Terminals",
+    "Text",
+    "Thought",
+    "ToolBegun",
+    "ToolEnded",
+    "ToolUpdated",
     "Transport",
+    "UnknownUpdate",
     "UnsupportedVersion",
+    "UsageUpdated",
     "WebSocketServer",
     "choose",
+    "connect",
     "connect_websocket",
     "load_or_new",
     "memory_pair",

@@ -1,7 +1,7 @@
 """One end of a connection, as its owner uses it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import get_ident
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -115,6 +115,19 @@ class Connection(Generic[H]):
     @gate.setter
     def gate(self, gate: Callable[[str, Any], object] | None) -> None:
         self._rules.gate = gate
+
+    def wrap_handlers(self, wrappers: Mapping[str, Callable[[Any], Any]]) -> None:
+        """Put functions around handlers, by the names of these, before the connection starts.
+
+        It is for what stands on a connection and has to see what comes in. A wrapper gets the handler, None if there is
+        none, and returns the function to call in its place, or None. It is outside of whatever the connection itself
+        does around a handler.
+
+        Raises `RuntimeError` for a connection that was started before.
+        """
+        if self._lifecycle.is_started:
+            raise RuntimeError("Handlers are wrapped before the connection starts")
+        self._rules.wrap(wrappers)
 
     async def __aenter__(self) -> Self:
         """Start reading and writing."""

@@ -1,6 +1,6 @@
 """What the protocol asks of a connection beyond whole messages: the handshake, and turns and sessions that end."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec import UNSET, DecodeError, Raw
@@ -126,6 +126,10 @@ class SessionRules:
             self._end_session(_session_of(result))
         return result
 
+    def wrap(self, wrappers: Mapping[str, Wrapper]) -> None:
+        """Put more wrappers around the handlers: outside of those of the rules."""
+        self.handler = _WrappedHandler(self.handler, wrappers)
+
     def _end_session(self, session: Any) -> None:
         """Call the handler's `session_ended`."""
         if self._session_ended is None or session is None:
@@ -180,7 +184,7 @@ def _session_of(value: Any) -> Any:
 class _WrappedHandler:
     """A handler some of whose methods are wrapped."""
 
-    def __init__(self, handler: object, wrappers: dict[str, Wrapper]) -> None:
+    def __init__(self, handler: object, wrappers: Mapping[str, Wrapper]) -> None:
         self._handler = handler
         self._wrappers = wrappers
 

@@ -16,6 +16,7 @@ _PLACES = {
     "state": "state",
     "aio": "aio",
     "aio.py": "aio",
+    "conversation.py": "aio",
     "tools": "tools",
     "__main__.py": "tools",
 }
