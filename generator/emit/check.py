@@ -7,7 +7,7 @@ from generator.errors import GeneratorError
 from generator.model import Module
 from generator.names import taken
 
-MODULES = ("aio", "build", "enums", "messages", "types")
+MODULES = ("aio", "build", "conversation", "enums", "messages", "types")
 """The modules of a schema, which are attributes of its package."""
 
 

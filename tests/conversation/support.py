@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib import import_module
+from itertools import count
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +13,7 @@ from acp_msgspec import aio
 LABELS = ("v1", "v1_unstable", "v2")
 Script = Callable[["Turn"], Awaitable[object]]
 """Plays one turn; what it returns is the stop reason, by default `end_turn`."""
+NUMBERS = count(1)
 
 
 class Schema:
@@ -36,13 +38,14 @@ class Turn:
         self.schema: Schema = agent.schema
         self.session: str = params.session_id
         self.prompt: list[Any] = getattr(params, "prompt", [])
+        self.number = next(NUMBERS)
 
     async def update(self, update: Any) -> None:
         await self.agent.update(self.session, update)
 
     async def say(self, text: str) -> None:
         content = self.schema.TextContent(text=text)
-        more = {"message_id": f"message {id(self)}"} if self.schema.has_idle else {}
+        more = {"message_id": f"message {self.number}"} if self.schema.has_idle else {}
         await self.update(self.schema.SessionUpdateAgentMessageChunk(content=content, **more))
 
     async def tool(self, call: str, status: str, title: str = "Look") -> None:

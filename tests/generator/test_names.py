@@ -53,7 +53,8 @@ def _public_names() -> set[str]:
     found |= {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
     routed = {f"{end}{kind}" for end in ("Agent", "Client") for kind in ("Request", "Response", "Notification")}
     ours = {n for n in found if not n.startswith("_") and (not n.endswith("Message") or n.startswith("MessageFrom"))}
-    return (ours - routed - {"ProtocolLevelNotification"}) | {"Method", "aio", "build", "enums", "messages", "types"}
+    modules = {"aio", "build", "conversation", "enums", "messages", "types"}
+    return (ours - routed - {"ProtocolLevelNotification"}) | {"Method", *modules}
 
 
 PUBLIC = _public_names()
