@@ -62,7 +62,7 @@ def test_the_stable_ends_come_when_asked_for() -> None:
     with pytest.raises(AttributeError, match=r"module 'acp_msgspec\.aio' has no attribute 'Nobody'"):
         getattr(aio, nobody)
     for name in aio.__all__:
-        assert name == "Decision" or getattr(aio, name).__doc__
+        assert name in ("Decide", "Decision") or getattr(aio, name).__doc__
 
 
 def test_what_is_listed_is_there_and_what_is_there_is_listed() -> None:

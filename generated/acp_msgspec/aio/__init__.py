@@ -34,10 +34,17 @@ if TYPE_CHECKING:
         ServesFiles,  # pyright: ignore[reportUnknownVariableType]
         ServesTerminals,  # pyright: ignore[reportUnknownVariableType]
     )
+    from ._services.rules.rule import Decide, Rule, RulesError
+    from ._services.rules.rules import Rules, Verdict
     from ._session.load import Opened, load_or_new
 else:
     # Loaded on first use: a program that loads no session needs no state, and one of another schema not this one.
     _MODULES = {
+        "Decide": "._services.rules.rule",
+        "Rule": "._services.rules.rule",
+        "Rules": "._services.rules.rules",
+        "RulesError": "._services.rules.rule",
+        "Verdict": "._services.rules.rules",
         "Opened": "._session.load",
         "load_or_new": "._session.load",
         "Agent": "..v1.aio",
@@ -82,6 +89,7 @@ __all__ = [
     "Command",
     "Connection",
     "ConnectionClosed",
+    "Decide",
     "DecidesPermissions",
     "Decision",
     "ExitStatus",
@@ -94,6 +102,9 @@ __all__ = [
     "Problem",
     "ProblemKind",
     "ProcessTransport",
+    "Rule",
+    "Rules",
+    "RulesError",
     "ServesFiles",
     "ServesTerminals",
     "TerminalEvent",
@@ -101,6 +112,7 @@ __all__ = [
     "Terminals",
     "Transport",
     "UnsupportedVersion",
+    "Verdict",
     "WebSocketServer",
     "choose",
     "connect_websocket",
