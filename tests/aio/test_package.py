@@ -33,7 +33,7 @@ NAMES = (
     "ServesTerminals",
 )
 CONVERSATION = ("Change", "ClientSession", "ConnectedAgent", "connect")
-ALIASES = {"AnyChange", "Change", "Decision", "Target"}
+ALIASES = {"Decide", "AnyChange", "Change", "Decision", "Target"}
 """Names of types that have no docstring of their own."""
 
 

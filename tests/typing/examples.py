@@ -246,3 +246,21 @@ def builders(path: str, capabilities: v1.PromptCapabilities, newer: v2.PromptCap
         case v1.TextContent() | v1.ImageContent() | v1.AudioContent() | v1.ResourceLink() | v1.EmbeddedResource():
             print(update, later, output)
     return v1.PromptRequest(session_id=v1.SessionId("s"), prompt=blocks)
+
+
+class Ruled(aio.DecidesPermissions):
+    def __init__(self, path: str) -> None:
+        self.permissions = aio.Permissions(aio.Rules[v1.RequestPermissionRequest].load(path, ask="reject_once"))
+
+
+async def ask_the_user(request: v2.RequestPermissionRequest) -> aio.Decision:
+    return "allow_once" if request.title else "reject_once"
+
+
+def ruled(request: v2.RequestPermissionRequest) -> aio.Permissions[v2.RequestPermissionRequest]:
+    only = aio.Rule(decide="allow_once", kind=("read", "search"), path=["src/**"], why="reading is fine")
+    rules = aio.Rules[v2.RequestPermissionRequest]([only], root=".", ask=ask_the_user, call_of=lambda r: r.subject)
+    verdict = rules.judge(request)
+    assert_type(verdict.decision, aio.Decide)
+    assert_type(verdict.rule, aio.Rule | None)
+    return aio.Permissions(rules, remember=True)

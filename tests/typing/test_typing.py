@@ -66,6 +66,12 @@ WRONG = {
         1,
     ),
     "a ready handler that the schema has not": ("from acp_msgspec.v2.aio import ServesFiles\n", 1),
+    "a rule with a misspelt decision": ("print(aio.Rule(decide='allow'))\n", 1),
+    "a rule with a misspelt condition": ("print(aio.Rule(decide='ask', paths='a'))\n", 1),
+    "rules for the requests of another version": (
+        "def f(r: aio.Rules[v2.RequestPermissionRequest], q: v1.RequestPermissionRequest) -> None: r.judge(q)\n",
+        1,
+    ),
     "a misspelt kind of option": ("print(v1.permission_options('allow'))\n", 1),
     "capabilities of another kind": ("print(v1.file_block('a', v1.AgentCapabilities()))\n", 1),
     "a diff without a new text": ("print(v1.diff('/a', 'x', None))\n", 1),
@@ -73,8 +79,8 @@ WRONG = {
     "a misspelt way to treat unknown tags": ("acp.decode(b'', type=v1.TextContent, unknown='ignore')\n", 1),
 }
 HEAD = (
-    "from typing import assert_never\nimport acp_msgspec as acp\nfrom acp_msgspec import aio, v1\n"
-    "print(assert_never, acp, aio, v1)\n"
+    "from typing import assert_never\nimport acp_msgspec as acp\nfrom acp_msgspec import aio, v1, v2\n"
+    "print(assert_never, acp, aio, v1, v2)\n"
 )
 
 

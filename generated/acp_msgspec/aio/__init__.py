@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from ._conversation.opening import Target
     from ._conversation.session import Session
     from ._conversation.stream import PromptStream
+    from ._services.rules.rule import Decide, Rule, RulesError
+    from ._services.rules.rules import Rules, Verdict
     from ._session.load import Opened, load_or_new
 else:
     # Loaded on first use: a program that loads no session needs no state, and one of another schema not this one.
@@ -87,6 +89,11 @@ else:
         "RemoteAgent": "._conversation.agent",
         "Session": "._conversation.session",
         "Target": "._conversation.opening",
+        "Decide": "._services.rules.rule",
+        "Rule": "._services.rules.rule",
+        "Rules": "._services.rules.rules",
+        "RulesError": "._services.rules.rule",
+        "Verdict": "._services.rules.rules",
         "Opened": "._session.load",
         "load_or_new": "._session.load",
         "Change": "..v1.conversation",
@@ -142,6 +149,7 @@ __all__ = [
     "ConnectionOptions",
     "Content",
     "DecidesPermissions",
+    "Decide",
     "Decision",
     "Ended",
     "ExitStatus",
@@ -160,6 +168,9 @@ __all__ = [
     "ProcessTransport",
     "PromptStream",
     "RemoteAgent",
+    "Rule",
+    "Rules",
+    "RulesError",
     "ServesFiles",
     "ServesTerminals",
     "Session",
@@ -178,6 +189,7 @@ __all__ = [
     "UnknownUpdate",
     "UnsupportedVersion",
     "UsageUpdated",
+    "Verdict",
     "WebSocketServer",
     "choose",
     "connect",
