@@ -8,7 +8,7 @@ from generator.names import helper
 
 IMPORTS: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins",),
-    "collections.abc": ("Callable", "Mapping", "Sequence"),
+    "collections.abc": ("Awaitable", "Callable", "Mapping", "Sequence"),
     "os": ("PathLike",),
     "enum": ("IntEnum", "StrEnum"),
     "types": ("MappingProxyType",),
