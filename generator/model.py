@@ -376,12 +376,11 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class FileService:
-    """The methods that a ready handler for files serves."""
+    """What a ready handler for files serves, and the `optional` fields of the params that it uses."""
 
     read: Coroutine
     write: Coroutine
     optional: frozenset[str]
-    """The fields of the params that the handler uses if there are such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +414,6 @@ class AgentTurn:
     prompt: Coroutine
     cancel: Coroutine
     close: Coroutine | None
-    """Closes a session and with it the session's turn, where the schema has such a method."""
     stop_reason: Field
     stop_reason_type: str
     cancelled: str
@@ -446,6 +444,8 @@ class Conversation:
     text: str
     link: str | None
     options: tuple[Field, ...]
+    login: Coroutine | None
+    auth_method: str | None
 
 
 @dataclass(frozen=True, slots=True)

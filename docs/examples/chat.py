@@ -1,7 +1,4 @@
-"""A chat with any agent, over stdio or WebSocket: `python chat.py COMMAND…` or `python chat.py ws://…`.
-
-Each line is a prompt; an empty one ends the chat. The agent works in this folder, and asks before it does something.
-"""
+"""A chat with any agent: `python chat.py COMMAND…` or `python chat.py ws://…`; an empty line ends it."""
 
 import asyncio
 import sys
@@ -34,6 +31,8 @@ async def main(target: str | list[str]) -> None:
                         print(*(f"\n- {item.content} ({item.status})" for item in plan.items))
                     case aio.Ended(stop_reason=reason, failure=why):
                         print(f"\n({why or reason})")
+                    case _:
+                        pass
 
 
 asyncio.run(main(sys.argv[1] if sys.argv[1].startswith("ws") else sys.argv[1:]))

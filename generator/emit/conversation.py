@@ -28,6 +28,8 @@ class ConversationView:
     permission: str
     mcp_server: str | None
     optional: frozenset[str]
+    login: str | None
+    auth_method: str
 
 
 def write_conversation(rendering: Rendering, features: Features, found: Conversation) -> dict[str, str]:
@@ -54,6 +56,8 @@ def write_conversation(rendering: Rendering, features: Features, found: Conversa
         permission=spelling[permissions.ask.params] if permissions else "Any",
         mcp_server=spelling[server] if server else None,
         optional=frozenset(options),
+        login=quoted(found.login.method) if found.login and found.auth_method else None,
+        auth_method=spelling[found.auth_method] if found.auth_method else "",
     )
     return rendering.render("conversation", view, siblings)
 

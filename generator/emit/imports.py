@@ -8,7 +8,7 @@ from generator.names import helper
 
 IMPORTS: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins",),
-    "collections.abc": ("Callable", "Iterable", "Mapping", "Sequence"),
+    "collections.abc": ("Awaitable", "Callable", "Iterable", "Mapping", "Sequence"),
     "enum": ("IntEnum", "StrEnum"),
     "os": ("PathLike",),
     "types": ("MappingProxyType",),

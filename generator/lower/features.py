@@ -54,6 +54,8 @@ SERVED: dict[str, tuple[set[str], set[str]]] = {
 """The methods that ready handlers serve, with the fields that they need in the params and write to the result."""
 OPTIONAL = {READ_FILE: {"line", "limit"}, CREATE: {"args", "env", "cwd", "output_byte_limit"}}
 """The fields of the params that they use where a schema has them."""
+LOGINS = ("authenticate", "auth/login")
+"""The methods by which a client signs in, of one version or another."""
 SESSION_OPTIONS = frozenset({"mcp_servers", "additional_directories", "meta"})
 """The fields of the params of `session/new` that a conversation sets where a schema has them."""
 TEXT, LINK, FROM_START = "text", "resource_link", "start"
@@ -214,7 +216,9 @@ class _Finder:
         blocks = self._variants_of(block)
         if not self._has(blocks.get(TEXT), {"text"}):
             return None
-        resume = self._reopens(RESUME)
+        resume, initialize = self._reopens(RESUME), self._agent.get(INITIALIZE)
+        logins = (self._agent.get(method) for method in LOGINS)
+        login = next((c for c in logins if c is not None and self._has(c.params, {"method_id"})), None)
         return Conversation(
             update=update,
             new=new,
@@ -225,6 +229,8 @@ class _Finder:
             text=blocks[TEXT],
             link=blocks[LINK] if self._has(blocks.get(LINK), {"uri", "name"}) else None,
             options=tuple(f for f in self._fields(new.params).values() if f.name in SESSION_OPTIONS),
+            login=login,
+            auth_method=self._item(initialize.result, "auth_methods") or None if login and initialize else None,
         )
 
     def _reopens(self, method: str) -> Coroutine | None:

@@ -4,7 +4,7 @@
 # Upstream commit: c0945895a63233bfdbdf95990104c11f5d8d8991
 """Conversations of a client by the schema `v2_unstable`: an agent that is connected to, and its sessions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias, Unpack
 
@@ -16,7 +16,15 @@ from ..aio._conversation.session import Session
 from ..aio._conversation.turn import PATIENCE
 from ..state import Snapshot
 from .aio import Client, ClientConnection
-from .types import ContentBlock, McpServer, ReplayFromStart, RequestPermissionRequest, ResourceLink, TextContent
+from .types import (
+    AuthMethod,
+    ContentBlock,
+    McpServer,
+    ReplayFromStart,
+    RequestPermissionRequest,
+    ResourceLink,
+    TextContent,
+)
 
 Change: TypeAlias = AnyChange[ContentBlock, RequestPermissionRequest, str]
 """What happens in a turn: `match` it with the classes of `acp_msgspec.aio`."""
@@ -37,6 +45,7 @@ class ConnectedAgent(RemoteAgent[ClientConnection, Client]):
         link_block=ResourceLink,
         resume="session/resume",
         replay=ReplayFromStart,
+        login="auth/login",
     )
     connection_class: ClassVar[Callable[..., Any]] = ClientConnection
     handler_class: ClassVar[type[Any]] = Client
@@ -81,6 +90,7 @@ def connect(
     handler: Client | Callable[[ClientConnection], Client] | None = None,
     *,
     timeout: float | None = 60.0,
+    on_login: Callable[[Sequence[AuthMethod]], Awaitable[AuthMethod | None]] | None = None,
     **options: Unpack[ConnectionOptions],
 ) -> ConnectedAgent:
     """Return an agent to talk to, for `async with`: it is connected to when the block begins.
@@ -90,6 +100,10 @@ def connect(
     `ClientConnection`; by default, nothing is offered to the agent. `timeout` is how long the agent may take, in
     seconds, for the handshake and to open a session. `options` are those of `Connection`.
 
+    `on_login` is called with the agent's ways to sign in when the agent asks for that, and returns one of them, or None
+    to give up; the refused call is then made once more. For a way of the type `terminal`, the agent's command is run
+    with this program's own input and output; agents offer it to clients that advertise it, in `Client.capabilities`.
+
     Raises `TypeError` and `ValueError` for an invalid target.
     """
-    return ConnectedAgent(target, handler, timeout, options)
+    return ConnectedAgent(target, handler, timeout, options, on_login)

@@ -23,8 +23,8 @@ def opener(target: Target) -> Callable[[], Awaitable[Transport]] | None:
                 f"{target!r} is not a ws:// or wss:// address; a command is a list, as in ['agent', 'acp']"
             )
         return lambda: connect_websocket(target)
-    if isinstance(target, Sequence):
-        command: list[str | PathLike[str]] = list(target)  # pyright: ignore[reportUnknownArgumentType]
+    command = command_of(target)
+    if command is not None:
         return lambda: spawn(command)
     if all(callable(getattr(target, name, None)) for name in ("receive", "send", "close")):
         return None
@@ -32,3 +32,11 @@ def opener(target: Target) -> Callable[[], Awaitable[Transport]] | None:
         return target
     wants: Any = type(target).__name__
     raise TypeError(f"connect takes a command, a WebSocket address, a transport or a function, not {wants}")
+
+
+def command_of(target: Target) -> list[str | PathLike[str]] | None:
+    """Return the command that the target is; None for another target."""
+    if isinstance(target, str) or not isinstance(target, Sequence):
+        return None
+    parts: Sequence[Any] = target  # pyright: ignore[reportUnknownVariableType]
+    return list(parts)

@@ -12,7 +12,7 @@ from .._connection import Connection
 from .._engine.problems import ConnectionClosed
 from .changes import Ended
 from .feed import Feed
-from .outline import Outline
+from .line import Line
 from .pending import PendingChanges
 from .translate import translate
 
@@ -33,16 +33,16 @@ class RunningTurn:
 
     def __init__(
         self,
-        connection: Connection[Any],
-        outline: Outline,
+        line: Line,
         feed: Feed,
         params: Any,
         shown: list[Any],
         options: TurnOptions,
     ) -> None:
         """Begin the turn; the prompt is sent as soon as the event loop runs. `shown` is what the user said of it."""
-        self._connection = connection
-        self._turn = outline.turn
+        self._line = line
+        self._connection = line.connection
+        self._turn = line.outline.turn
         self._feed = feed
         self._params = params
         self._options = options
@@ -115,7 +115,8 @@ class RunningTurn:
 
     def _check_silence(self, seconds: float) -> None:
         """Cancel the turn if the agent was silent for so long while nothing was asked of this side."""
-        left = seconds if self._feed.open_requests else self._feed.last_sign + seconds - monotonic()
+        is_ours = self._feed.open_requests or self._line.is_signing_in
+        left = seconds if is_ours else self._feed.last_sign + seconds - monotonic()
         if left > 0:
             self._timers.append(self._loop.call_later(left, self._check_silence, seconds))
             del self._timers[:-2]  # this timer, and that of a cancellation
@@ -159,7 +160,7 @@ class RunningTurn:
 
     async def _answer(self) -> Any:
         turn = self._turn
-        response = await self._connection.call(turn.prompt, self._params)
+        response = await self._line.call(turn.prompt, self._params)
         if not turn.idle:
             return response
         self._is_accepted = True

@@ -10,11 +10,13 @@ from ...state import Snapshot
 from .._engine.options import OnMessage
 from .._engine.problems import OnProblem
 from .._transports.transport import Transport
-from .opening import Target, opener
+from .line import Line
+from .login import Login, OnLogin
+from .opening import Target, command_of, opener
 from .outline import Outline
 from .prompt_parts import absolute
 from .router import Router
-from .session import Line, SessionOptions
+from .session import SessionOptions
 
 C = TypeVar("C")
 H = TypeVar("H")
@@ -42,7 +44,12 @@ class RemoteAgent(Generic[C, H]):
     handler_class: ClassVar[type[Any]]
 
     def __init__(
-        self, target: Target, handler: H | Callable[[C], H] | None, timeout: float | None, options: ConnectionOptions
+        self,
+        target: Target,
+        handler: H | Callable[[C], H] | None,
+        timeout: float | None,
+        options: ConnectionOptions,
+        on_login: OnLogin | None = None,
     ) -> None:
         """Keep what is needed to connect. Raises `TypeError` and `ValueError` for an invalid target."""
         self._target = target
@@ -50,6 +57,7 @@ class RemoteAgent(Generic[C, H]):
         self._handler: Any = self.handler_class() if handler is None else handler
         self._timeout = timeout
         self._options = options
+        self._on_login = on_login
         self._line: Line | None = None
 
     @property
@@ -88,7 +96,8 @@ class RemoteAgent(Generic[C, H]):
         except BaseException:
             await connection.close()
             raise
-        return Line(outline=self.outline, connection=connection, router=router)
+        login = None if self._on_login is None else Login(self.outline, self._on_login, command_of(self._target))
+        return Line(outline=self.outline, connection=connection, router=router, login=login)
 
     def line(self) -> Line:
         """Return what a session needs of its agent. Raises `RuntimeError` outside of `async with`."""

@@ -27,6 +27,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     """The method that opens an earlier session."""
     replay: Callable[[], Any] | None = None
     """Asks the method `resume` for the whole conversation, if it sends none unless asked."""
+    login: str = ""
+    """The method that signs in by one of the agent's ways."""
 
     @property
     def turn(self) -> ClientTurn:

@@ -9,14 +9,12 @@ from msgspec import Struct
 
 from ..._rpc.errors import AuthenticationRequired, MessageError, RequestCancelled, RequestError
 from ...state import MessageView, Role, SessionState, Snapshot, transcript_prompt
-from .._connection import Connection
 from .._engine.problems import ConnectionClosed
 from .._session.handshake import NotAdvertised
 from .changes import AnyChange, Ended
 from .feed import Feed
-from .outline import Outline
+from .line import Line
 from .prompt_parts import blocks_of
-from .router import Router
 from .stream import PromptStream
 from .turn import PATIENCE, RunningTurn, TurnOptions
 
@@ -27,14 +25,6 @@ WhenBusy: TypeAlias = Literal["wait", "cancel"]
 """What a prompt does while an earlier turn runs: wait for its end, or cancel it before."""
 CLOSE_TIMEOUT = 5.0
 """The seconds that the agent gets to answer `session/close` when a session is left."""
-
-
-class Line(Struct, kw_only=True):
-    """What a session needs of its agent: the connection, and who routes its messages."""
-
-    outline: Outline
-    connection: Connection[Any]
-    router: Router
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
@@ -187,7 +177,7 @@ class Session(Generic[B, S, P]):
             if options.session_id is not None and await self._reopen(options.session_id):
                 return
             params = line.outline.params_of(line.outline.new, **options.params)
-            response = await line.connection.call(line.outline.new, params, timeout=options.timeout)
+            response = await line.call(line.outline.new, params, timeout=options.timeout)
             line.router.add(response.session_id, self._feed)
             self._feed.state.adopt(response)
         finally:
@@ -202,7 +192,7 @@ class Session(Generic[B, S, P]):
             return False
         line.router.add(session_id, self._feed)
         try:
-            response = await line.connection.call(*way, timeout=options.timeout)
+            response = await line.call(*way, timeout=options.timeout)
         except BaseException as why:
             line.router.remove(session_id, self._feed)
             if not isinstance(why, RequestError) or isinstance(why, AuthenticationRequired | RequestCancelled):
@@ -247,7 +237,7 @@ class Session(Generic[B, S, P]):
             self._carried = []  # it has arrived
         prompt = [*self._carried, *blocks]
         params = line.outline.params_of(line.outline.turn.prompt, session_id=session_id, prompt=prompt)
-        self._turn = RunningTurn(line.connection, line.outline, self._feed, params, blocks, options)
+        self._turn = RunningTurn(line, self._feed, params, blocks, options)
         if self._carried:
             self._carrying = self._turn
         return self._turn
