@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from generator.aliases import unwrap
 from generator.lower.features import ASK, PROMPT, UPDATE
 from generator.model import (
     Coroutine,
@@ -24,7 +25,6 @@ from generator.model import (
     Type,
     Union,
     parts,
-    unwrap,
 )
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """The model of a lowered schema: definitions, fields, type expressions, messages and features, all immutable."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
@@ -237,28 +237,6 @@ class Union:
 
 
 Definition = Struct | CatchAll | Enumeration | Identifier | Alias | Union
-
-
-def unwrap(
-    kind: Type, definition_of: Callable[[str], Definition | None], *, null: bool = False, constraints: bool = True
-) -> Type:
-    """Strip aliases off the outside of a type, and with them null and sender constraints if asked to.
-
-    `definition_of` finds a definition by its name. A cycle of aliases ends where it began; it is reported when
-    definitions are put in order.
-    """
-    seen: set[str] = set()
-    while True:
-        match kind:
-            case Nullable(inner=inner) if null:
-                kind = inner
-            case Constrained(inner=inner) if constraints:
-                kind = inner
-            case Named(name=name) if name not in seen and isinstance(alias := definition_of(name), Alias):
-                seen.add(name)
-                kind = alias.kind
-            case _:
-                return kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ and nothing else is named so, that settles it; a name that is only alike is a pr
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from generator.aliases import unwrap
 from generator.diff.compare.shapes import META
 from generator.lower.needs import INITIALIZE
-from generator.model import Definition, Field, ListOf, Method, Module, Named, Presence, Struct, Union, unwrap
+from generator.model import Definition, Field, ListOf, Method, Module, Named, Presence, Struct, Union
 
 DEEPEST = 6
 """How many keys a path has at most."""

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from generator.aliases import unwrap
 from generator.builders import Builders, Changes, Made, Options, Steps
 from generator.emit.imports import HELPERS
 from generator.emit.rendering import Rendering
 from generator.emit.text import quoted
-from generator.model import Definition, Identifier, Named, Type, unwrap
+from generator.model import Definition, Identifier, Named, Type
 from generator.names import words_of
 
 FLAGS = ("image", "audio", "embedded")

@@ -6,6 +6,7 @@ the emitted code uses them under these names.
 
 from collections.abc import Iterable, Mapping
 
+from generator.aliases import unwrap
 from generator.lower.messages import Messages
 from generator.model import (
     AgentTurn,
@@ -29,7 +30,6 @@ from generator.model import (
     TerminalService,
     Type,
     Union,
-    unwrap,
 )
 from generator.names import method_names
 

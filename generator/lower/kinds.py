@@ -3,12 +3,13 @@
 from math import ceil, floor
 from typing import Any
 
+from generator.aliases import unwrap
 from generator.engine import SchemaObject, number
 from generator.errors import child
 from generator.lower.categories import constraints_of, is_scalar
 from generator.lower.context import Context
 from generator.lower.nodes import Node, branches_of, branches_without_null, has_flag, is_free, reference_of, type_of
-from generator.model import Choice, Constrained, Integer, ListOf, MapOf, Named, Nullable, Plain, Type, unwrap
+from generator.model import Choice, Constrained, Integer, ListOf, MapOf, Named, Nullable, Plain, Type
 from generator.read import SKIP_ITEMS
 
 RANGES: dict[str, tuple[int, int]] = {

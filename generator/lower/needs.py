@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from generator.aliases import unwrap
 from generator.lower.context import BrokenError, Context
 from generator.model import (
     Definition,
@@ -21,7 +22,6 @@ from generator.model import (
     Presence,
     Struct,
     Union,
-    unwrap,
 )
 from generator.names import field_of
 from generator.overrides import Overrides

@@ -18,6 +18,7 @@ LAYERS = (
     "engine",
     "values",
     "model",
+    "aliases",
     "source",
     "read",
     "overrides",

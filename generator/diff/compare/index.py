@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 
+from generator.aliases import unwrap
 from generator.docs import Docs
 from generator.emit.text import Writer, quoted
 from generator.emit.views import ClassView, Viewer
@@ -25,7 +26,6 @@ from generator.model import (
     Type,
     Union,
     parts,
-    unwrap,
 )
 from generator.source import Source
 from generator.values import to_json
