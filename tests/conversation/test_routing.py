@@ -37,6 +37,8 @@ def test_the_handler_sees_every_message_after_the_state(schema: Schema) -> None:
         async with talk(schema, _hello, handler) as (agent, _), agent.session(cwd="/") as session:
             sessions.append(session)
             assert agent.connection.handler is handler
+            with pytest.raises(RuntimeError, match="before the connection starts"):
+                agent.connection.wrap_handlers({})
             assert await session.ask("x") == "hello"
 
     run(main())

@@ -126,6 +126,8 @@ def test_leaving_the_session_ends_its_turn(schema: Schema) -> None:
             assert serving.cancelled == ["s1"]
             assert session.stop_reason == "cancelled"
             assert [type(c) async for c in iterator][-1] is Ended
+            with pytest.raises(RuntimeError, match="was left"):
+                await session.ask("more")
 
     run(main())
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from ...state import SessionState
 from .changes import PermissionAsked
-from .translate import translate
+from .translate import next_text, translate
 
 
 class TurnSink(Protocol):
@@ -41,6 +41,10 @@ class Feed:
         events = self.state.apply(params.update)
         turn = self.turn
         if turn is None:
+            return
+        text = next_text(events[0]) if len(events) == 1 else None
+        if text is not None:  # almost all that comes
+            turn.put(text)
             return
         for change in translate(self.state, events):
             turn.put(change)

@@ -61,14 +61,20 @@ def translate(state: SessionState, events: Iterable[Change]) -> Iterator[Any]:
                 yield _session_changed(state, event)
 
 
+def next_text(event: Change) -> Text | Thought | None:
+    """Return the text that an event adds to what the agent says or thinks; None for any other event."""
+    if type(event) is not MessageAppended or event.role is Role.USER:
+        return None
+    text = getattr(event.block, "text", None)
+    if type(text) is not str or getattr(event.block, "type", "") != "text":
+        return None
+    return (Text if event.role is Role.AGENT else Thought)(text=text, message_id=event.message_id)
+
+
 def _appended(state: SessionState, event: MessageAppended) -> Any:
-    text = getattr(event.block, "text", None) if getattr(event.block, "type", "") == "text" else None
-    if event.role is not Role.USER and isinstance(text, str):
-        kind = Text if event.role is Role.AGENT else Thought
-        return kind(text=text, message_id=event.message_id)
     if event.role is Role.USER:
         return MessageUpdated(message=_message(state, event.index))
-    return Content(block=event.block, role=event.role, message_id=event.message_id)
+    return next_text(event) or Content(block=event.block, role=event.role, message_id=event.message_id)
 
 
 def _message(state: SessionState, index: int) -> MessageView:

@@ -36,7 +36,8 @@ class PendingChanges:
     def __init__(self, *, merges: bool) -> None:
         """Start empty."""
         self._merges = merges
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[Any] = deque()
+        """The changes; those that others may be merged into are wrapped."""
         self._last_of: dict[object, _Waiting] = {}
         """The last waiting change that a new one may be merged into, by what both are about."""
 
@@ -46,25 +47,28 @@ class PendingChanges:
 
     def put(self, change: Any) -> None:
         """Add a change."""
-        key = _key(change)
-        if key is not None:
-            last = self._last_of.get(key)
-            is_long = len(self._queue) >= MAX_CHANGES
-            if last is not None and (is_long or (self._merges and last is self._queue[-1])):
-                _merge(last, change)
-                return
-        waiting = _Waiting(change)
-        if key is not None:
-            self._last_of[key] = waiting
-        self._queue.append(waiting)
+        queue = self._queue
+        is_long = len(queue) >= MAX_CHANGES
+        key = _key(change) if is_long or self._merges else None
+        if key is None:
+            queue.append(change)
+            return
+        last = self._last_of.get(key)
+        if last is not None and (is_long or last is queue[-1]):
+            _merge(last, change)
+            return
+        waiting = self._last_of[key] = _Waiting(change)
+        queue.append(waiting)
 
     def take(self) -> Any:
         """Take the first change."""
-        waiting = self._queue.popleft()
-        key = _key(waiting.change)
-        if key is not None and self._last_of.get(key) is waiting:
+        first = self._queue.popleft()
+        if type(first) is not _Waiting:
+            return first
+        key = _key(first.change)
+        if self._last_of.get(key) is first:
             del self._last_of[key]
-        return waiting.result()
+        return first.result()
 
 
 def _merge(waiting: _Waiting, change: Any) -> None:

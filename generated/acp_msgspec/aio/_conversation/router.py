@@ -25,6 +25,8 @@ class Router:
         self._opening = 0
         self._early: deque[tuple[Any, int]] = deque()
         self._early_bytes = 0
+        self._ignores = getattr(side.base, outline.update, None)
+        """The handler that does nothing, which every client has unless it overrides it."""
         requests = {name: self._wrap_request(name == outline.turn.permission) for name in side.requests.values()}
         self.wrappers: dict[str, Callable[[Any], Any]] = {**requests, outline.update: self._wrap_update}
         """What to put around the client's handlers, by their names."""
@@ -66,6 +68,9 @@ class Router:
             self._early_bytes -= self._early.popleft()[1]
 
     def _wrap_update(self, handler: Handler | None) -> Handler:
+        if getattr(handler, "__func__", None) is self._ignores:
+            handler = None
+
         def session_update(params: Any) -> Awaitable[Any] | None:
             feed = self._feeds.get(params.session_id)
             if feed is not None:

@@ -56,7 +56,7 @@ class Session(Generic[B, S, P]):
         self._options = options
         self._feed = Feed()
         self._turn: RunningTurn | None = None
-        self._is_open = False
+        self._is_open = self._is_left = False
         self._carried: list[Any] = []
         """The blocks that carry an earlier conversation into the next prompt."""
         self._carrying: RunningTurn | None = None
@@ -114,7 +114,8 @@ class Session(Generic[B, S, P]):
 
         The loop ends with `Ended` in any case: a refusal is a stop reason, and a failure is a value.
 
-        Raises `ValueError` for an empty prompt and an interval that is not positive.
+        Raises `ValueError` for an empty prompt and an interval that is not positive, and, when the loop begins,
+        `RuntimeError` for a session that is not open.
         """
         if (every is not None and every <= 0) or (idle_timeout is not None and idle_timeout <= 0):
             raise ValueError("The interval and the timeout must be positive")
@@ -161,6 +162,7 @@ class Session(Generic[B, S, P]):
 
     async def __aexit__(self, *_: object) -> None:
         """Cancel a running turn, and leave the session."""
+        self._is_left = True
         turn = self._turn
         try:
             if turn is not None and turn.ended is None:
@@ -233,6 +235,8 @@ class Session(Generic[B, S, P]):
             if when_busy == "cancel":
                 self._turn.cancel()
             await self._turn.wait_ended()
+        if self._is_left:  # nothing that comes for it would be heard
+            raise RuntimeError("The session was left")
         if self._carrying is not None and self._carrying.ended is not None and self._carrying.failure is None:
             self._carried = []  # it has arrived
         prompt = [*self._carried, *blocks]

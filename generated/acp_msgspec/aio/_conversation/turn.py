@@ -52,7 +52,8 @@ class RunningTurn:
         """The update that reports the end of the turn, where one does."""
         self._overdue: asyncio.Future[None] = self._loop.create_future()
         """Done when the turn is given up."""
-        self._timers: list[asyncio.TimerHandle] = []
+        self._silence_timer: asyncio.TimerHandle | None = None
+        self._patience_timer: asyncio.TimerHandle | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._silence: TimeoutError | None = None
         self._is_accepted = False
@@ -64,7 +65,8 @@ class RunningTurn:
         feed.turn = self
         feed.last_sign = monotonic()
         if options.idle_timeout is not None:
-            self._timers.append(self._loop.call_later(options.idle_timeout, self._check_silence, options.idle_timeout))
+            seconds = options.idle_timeout
+            self._silence_timer = self._loop.call_later(seconds, self._check_silence, seconds)
         self.task = self._loop.create_task(self._run())
 
     @property
@@ -102,7 +104,7 @@ class RunningTurn:
         if self.ended is not None or self._cancelling is not None:
             return
         self._cancelling = self._loop.create_task(self._send_cancel())
-        self._timers.append(self._loop.call_later(self._options.patience, self._give_up))
+        self._patience_timer = self._loop.call_later(self._options.patience, self._give_up)
 
     async def _send_cancel(self) -> None:
         kind: Any = self._connection.side.methods[self._turn.cancel].notification
@@ -118,8 +120,9 @@ class RunningTurn:
         is_ours = self._feed.open_requests or self._line.is_signing_in
         left = seconds if is_ours else self._feed.last_sign + seconds - monotonic()
         if left > 0:
-            self._timers.append(self._loop.call_later(left, self._check_silence, seconds))
-            del self._timers[:-2]  # this timer, and that of a cancellation
+            self._silence_timer = self._loop.call_later(left, self._check_silence, seconds)
+            return
+        if self._cancelling is not None:
             return
         self._silence = TimeoutError(f"The agent gave no sign of life for {seconds:g} seconds")
         self.cancel()
@@ -133,7 +136,7 @@ class RunningTurn:
         except Exception as why:
             failure = why
         finally:
-            for timer in self._timers:
+            for timer in filter(None, (self._silence_timer, self._patience_timer)):
                 timer.cancel()
             self._finish(ended, failure)
         if self._cancelling is not None:
