@@ -1,6 +1,8 @@
 """Rules for permissions: the first that matches decides, and everything has a reason."""
 
 import asyncio
+import importlib
+import threading
 from pathlib import Path
 from typing import Any, get_args
 
@@ -111,6 +113,28 @@ def test_as_the_policy_of_a_client(newer: bool) -> None:
     assert [answer.split()[0] for answer in found] == ["allow_always", "reject_once"]
     assert asked == requests[1:]
     assert seen == [(requests[0], "allow_always"), (requests[1], "ask")]
+
+
+def test_paths_are_looked_up_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+    where: Any = importlib.import_module("acp_msgspec.aio._services.rules.locations").Root
+    place = where.place
+
+    def placed(*given: Any, **more: Any) -> Any:
+        threads.append(threading.get_ident())
+        return place(*given, **more)
+
+    monkeypatch.setattr(where, "place", placed)
+    rules = aio.Rules[Any]([aio.Rule(decide="allow_once", path="src/**")], root="/project", ask="reject_once")
+    permissions = aio.Permissions[Any](rules)
+
+    async def answers() -> list[Any]:
+        requests = [asks("edit", "/project/src/a"), asks("edit", "/etc/passwd"), asks("edit")]
+        return [await permissions.decide(request, "s") for request in requests]
+
+    assert asyncio.run(answers()) == ["allow_once", "reject_once", "reject_once"]
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
 
 
 @pytest.mark.parametrize("decision", [None, *get_args(aio.Decision)])

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from generator import api
 from generator.builders import Builders, find_builders
 from generator.errors import GeneratorError
 from generator.manifest import update
+from generator.overrides import Overrides
 from generator.pipeline import generate_single, load_module
 from generator.source import load_single
 from tests.support import CASES, ROOT
@@ -206,3 +208,12 @@ def test_a_definition_may_have_the_name_of_a_builder_that_is_left_out(tmp_path: 
 
     made = generate_single(_schema(tmp_path, "v1", change), "case", None, lambda _: None, tmp_path)
     assert "class plan_entries(AcpStruct)" in made.files["acp_msgspec/case/types.py"]
+
+
+def test_a_builder_that_vanishes_is_reported(tmp_path: Path) -> None:
+    paths = _schema(tmp_path / "whole", "v1"), _schema(tmp_path / "lacking", "v1", _needs_more("Diff"))
+    whole, lacking = (generate_single(path, "case", None, lambda _: None, tmp_path) for path in paths)
+    module = load_module(load_single(paths[1], "case", None))
+    before, now = (api.names_of_package(module, made.files) for made in (whole, lacking))
+    (problem,) = api.name_problems("case", now, before, Overrides())
+    assert "the name case.diff would vanish, which is not upstream's" in str(problem)

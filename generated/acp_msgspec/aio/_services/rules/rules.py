@@ -1,5 +1,6 @@
 """Rules in order, as the policy of `Permissions`: the first that matches decides, and says why."""
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Generic, TypeVar, get_args
@@ -7,10 +8,10 @@ from typing import Any, Generic, TypeVar, get_args
 from msgspec import Struct
 
 from ..permissions import Answer, Decision, Policy
-from .locations import Root
+from .locations import Place, Root
 from .rule import DECIDES, CompiledRule, Decide, Rule, RulesError
 from .rules_file import read_rules
-from .subject import subject_of
+from .subject import Subject, subject_of
 
 P = TypeVar("P")
 
@@ -40,7 +41,7 @@ class Rules(Generic[P]):
       reported before, such as the kind; without it, a rule on what is missing does not match.
     - `on_verdict`: called with each request and its verdict, for example to log it.
 
-    Judging a request asks the system where its paths lead, and does nothing else that could block.
+    As a policy, it looks up in a thread where paths lead. `judge` does it at once, which can block.
     """
 
     def __init__(
@@ -94,10 +95,21 @@ class Rules(Generic[P]):
 
     def judge(self, request: P) -> Verdict:
         """Return what the rules say on a request, without asking anyone."""
-        subject = subject_of(request, None if self._call_of is None else self._call_of(request))
+        subject = self._subject(request)
+        return self._judge(subject, *self._places(subject))
+
+    def _subject(self, request: P) -> Subject:
+        return subject_of(request, None if self._call_of is None else self._call_of(request))
+
+    def _places(self, subject: Subject) -> tuple[list[Place], list[Place]]:
+        """Find where the paths of a request lead: its locations, and all others."""
         root = self._root
-        places = [root.place(path) for path in subject.locations] if root is not None else []
-        inner = [root.place(path, relative=True) for path in subject.inner_paths] if root is not None else []
+        if root is None:
+            return [], []
+        inner = [root.place(path, relative=True) for path in subject.inner_paths]
+        return [root.place(path) for path in subject.locations], inner
+
+    def _judge(self, subject: Subject, places: list[Place], inner: list[Place]) -> Verdict:
         passed: list[str] = []
         for number, compiled in enumerate(self._rules, 1):
             check, rule = compiled.check(subject, places, inner), compiled.rule
@@ -109,8 +121,18 @@ class Rules(Generic[P]):
         return Verdict(decision=self._otherwise, why="no rule matches", passed=tuple(passed))
 
     def __call__(self, request: P) -> Answer | Awaitable[Answer]:
-        """Decide on a request, as a policy of `Permissions`."""
-        verdict = self.judge(request)
+        """Decide on a request, as a policy of `Permissions`; paths are looked up in a thread."""
+        subject = self._subject(request)
+        if self._root is None or not (subject.locations or subject.inner_paths):
+            return self._answer(request, self._judge(subject, [], []))
+        return self._decide_later(request, subject)
+
+    async def _decide_later(self, request: P, subject: Subject) -> Answer:
+        places, inner = await asyncio.to_thread(self._places, subject)
+        answer = self._answer(request, self._judge(subject, places, inner))
+        return await answer if isinstance(answer, Awaitable) else answer
+
+    def _answer(self, request: P, verdict: Verdict) -> Answer | Awaitable[Answer]:
         if self._on_verdict is not None:
             self._on_verdict(request, verdict)
         if verdict.decision != "ask":
