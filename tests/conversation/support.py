@@ -135,3 +135,4 @@ async def talk(
             yield agent, serving.handler
         for task in serving.handler.turns.values():
             task.cancel()
+        await asyncio.gather(*serving.handler.turns.values(), return_exceptions=True)
