@@ -111,13 +111,13 @@ def test_a_login_in_the_middle_is_no_silence() -> None:
         await turn.say("now")
 
     async def slow(ways: Any) -> Any:
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(1.5)
         return ways[0]
 
     async def main() -> None:
         async with talk(schema, asking, kind=_class(schema), on_login=slow) as (agent, serving):
             serving.is_in = True
-            async with agent.session(cwd="/", idle_timeout=0.2) as session:
+            async with agent.session(cwd="/", idle_timeout=1) as session:
                 assert await session.ask("x") == "now"
             assert serving.logins == ["key"]
 
