@@ -158,7 +158,7 @@ def test_an_agent_that_ignores_the_cancel_is_given_up(schema: Schema) -> None:
 def test_silence_ends_a_turn_but_a_question_does_not(schema: Schema) -> None:
     class Slow(schema.aio.Client):  # type: ignore[misc,name-defined]
         async def session_request_permission(self, params: Any, /) -> Any:
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(0.9)
             kind = schema.SelectedPermissionOutcome
             return schema.RequestPermissionResponse(outcome=kind(option_id="yes"))
 
@@ -169,7 +169,7 @@ def test_silence_ends_a_turn_but_a_question_does_not(schema: Schema) -> None:
     async def main() -> None:
         async with (
             talk(schema, asking, Slow()) as (agent, serving),
-            agent.session(cwd="/", idle_timeout=0.2) as session,
+            agent.session(cwd="/", idle_timeout=0.6) as session,
         ):
             changes = [c async for c in session.prompt("go")]
             assert session.failure is None, session.failure
