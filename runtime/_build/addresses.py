@@ -9,13 +9,13 @@ Path = str | os.PathLike[str]
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 """What stands in an address as it is; everything else is escaped."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_EXTENDED = re.compile(r"[\\/]{2}[?.][\\/](UNC[\\/])?", re.IGNORECASE)
+_EXTENDED = re.compile(r"\\\\[?.]\\(UNC\\)?", re.IGNORECASE)
 """The start of a Windows path that is longer than usual."""
 
 
 def is_windows_path(path: str) -> bool:
     r"""Return whether a path is an absolute one of Windows: `C:\a`, `C:/a`, `\\server\share`, `\\?\C:\a`."""
-    return _DRIVE.match(path) is not None or path.startswith("\\\\") or _EXTENDED.match(path) is not None
+    return _DRIVE.match(path) is not None or path.startswith("\\\\")
 
 
 def is_absolute(path: str) -> bool:

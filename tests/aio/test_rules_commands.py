@@ -190,6 +190,8 @@ def test_windows_shells_differ_so_less_is_plain() -> None:
         ("git a^b", False),
         ("git a\nb", False),
         ('git "a%b"', False),
+        ('git "a \u201d; rm x \u201c"', False),
+        ("git \u2018a", False),
     ):
         assert (WORDS.plain_words(line, windows=True).words is not None) is is_plain, line
 

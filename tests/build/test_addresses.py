@@ -37,6 +37,8 @@ def test_windows_paths(start: str, names: list[str]) -> None:
         ("/a b/ü.txt", "file:///a%20b/%C3%BC.txt"),
         ("/100%/#1?x", "file:///100%25/%231%3Fx"),
         ("/", "file:///"),
+        ("//./a", "file:////a"),
+        ("//?/a", "file:////%3F/a"),
         ("C:\\a b\\ü", "file:///C:/a%20b/%C3%BC"),
         ("C:/a/b", "file:///C:/a/b"),
         ("c:\\a\\..\\b", "file:///c:/b"),

@@ -41,7 +41,7 @@ class Rules(Generic[P]):
       reported before, such as the kind; without it, a rule on what is missing does not match.
     - `on_verdict`: called with each request and its verdict, for example to log it.
 
-    As a policy, it looks up in a thread where paths lead. `judge` does it at once, which can block.
+    As a policy, it looks through paths and commands in a thread. `judge` does it at once, which can block.
     """
 
     def __init__(
@@ -95,8 +95,7 @@ class Rules(Generic[P]):
 
     def judge(self, request: P) -> Verdict:
         """Return what the rules say on a request, without asking anyone."""
-        subject = self._subject(request)
-        return self._judge(subject, *self._places(subject))
+        return self._judge(self._subject(request))
 
     def _subject(self, request: P) -> Subject:
         return subject_of(request, None if self._call_of is None else self._call_of(request))
@@ -109,7 +108,8 @@ class Rules(Generic[P]):
         inner = [root.place(path, relative=True) for path in subject.inner_paths]
         return [root.place(path) for path in subject.locations], inner
 
-    def _judge(self, subject: Subject, places: list[Place], inner: list[Place]) -> Verdict:
+    def _judge(self, subject: Subject) -> Verdict:
+        places, inner = self._places(subject)
         passed: list[str] = []
         for number, compiled in enumerate(self._rules, 1):
             check, rule = compiled.check(subject, places, inner), compiled.rule
@@ -121,15 +121,14 @@ class Rules(Generic[P]):
         return Verdict(decision=self._otherwise, why="no rule matches", passed=tuple(passed))
 
     def __call__(self, request: P) -> Answer | Awaitable[Answer]:
-        """Decide on a request, as a policy of `Permissions`; paths are looked up in a thread."""
+        """Decide on a request, as a policy of `Permissions`; paths and commands are looked through in a thread."""
         subject = self._subject(request)
-        if self._root is None or not (subject.locations or subject.inner_paths):
-            return self._answer(request, self._judge(subject, [], []))
-        return self._decide_later(request, subject)
+        if subject.locations or subject.inner_paths or subject.command is not None:
+            return self._decide_later(request, subject)
+        return self._answer(request, self._judge(subject))
 
     async def _decide_later(self, request: P, subject: Subject) -> Answer:
-        places, inner = await asyncio.to_thread(self._places, subject)
-        answer = self._answer(request, self._judge(subject, places, inner))
+        answer = self._answer(request, await asyncio.to_thread(self._judge, subject))
         return await answer if isinstance(answer, Awaitable) else answer
 
     def _answer(self, request: P, verdict: Verdict) -> Answer | Awaitable[Answer]:

@@ -10,6 +10,8 @@ MAX_LINE = 64 * 1024
 _MEANING = frozenset("|&;<>()$`\\*?[]{}#!^\r\n")
 """Characters outside of quotes that make more of a line than one command with these arguments."""
 _MEANING_IN_QUOTES = frozenset("$`\\!")
+_MEANING_ON_WINDOWS = frozenset("'%\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f")
+"""What shells of Windows read each in its own way; to PowerShell, typographic quotation marks are quotes."""
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 """Where a shell is that is known to be one."""
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
@@ -75,7 +77,7 @@ def plain_words(line: str, *, windows: bool = os.name == "nt", wildcards: bool =
 
 def _problem(char: str, quote: str, word: str | None, *, windows: bool) -> str:
     """Return why a character makes a line more than a plain command; empty if it does not."""
-    if char == "\0" or (windows and (char in "'%" or (char < " " and char != "\t"))):
+    if char == "\0" or (windows and (char in _MEANING_ON_WINDOWS or (char < " " and char != "\t"))):
         return f"it has {char!r}"
     if quote == "'":
         return ""
