@@ -107,6 +107,7 @@ EXAMPLES: list[BaseException] = [
     importlib.import_module("acp_msgspec.aio._engine.backpressure").StuckError("m"),
     aio.UnsupportedVersion(7, (1, 2)),
     aio.NotAdvertised("session/load", "loadSession", "part"),
+    aio.RulesError("rules.toml: no rule"),
     OwnClosed(1, second="b"),
     OwnVersion(second="b"),
     OwnNotAdvertised(),

@@ -186,9 +186,11 @@ def test_a_need_that_is_lost_is_asked_for(project: Path, tmp_path: Path) -> None
     found = bump(project, write_source(tmp_path / "source", raw))
     pruned = "pruned: [v1.capabilities] session/load#additionalDirectories, session/prompt#prompt=audio (it matches"
     assert pruned in render(found, applied=True)
+    print([(d.what, d.hint, d.group) for d in found.decisions])
     (asked,) = found.decisions
     assert "can advertise agentCapabilities.promptCapabilities.sound, which is new" in asked.what
     write_plan(found, project)
+    _insert(project, "[v1]\n", '[v1]\ngone = ["file_block"]\n')
     generate_pinned(lambda _: None, project, project / "generated")
 
 
