@@ -187,7 +187,8 @@ def test_a_need_that_is_lost_is_asked_for(project: Path, tmp_path: Path) -> None
     pruned = "pruned: [v1.capabilities] session/load#additionalDirectories, session/prompt#prompt=audio (it matches"
     assert pruned in render(found, applied=True)
     print([(d.what, d.hint, d.group) for d in found.decisions])
-    (asked,) = found.decisions
+    asked, lost = found.decisions
+    assert "the name v1.file_block would vanish" in lost.what  # it chooses by the capability that was renamed
     assert "can advertise agentCapabilities.promptCapabilities.sound, which is new" in asked.what
     write_plan(found, project)
     _insert(project, "[v1]\n", '[v1]\ngone = ["file_block"]\n')
