@@ -186,7 +186,6 @@ def test_a_need_that_is_lost_is_asked_for(project: Path, tmp_path: Path) -> None
     found = bump(project, write_source(tmp_path / "source", raw))
     pruned = "pruned: [v1.capabilities] session/load#additionalDirectories, session/prompt#prompt=audio (it matches"
     assert pruned in render(found, applied=True)
-    print([(d.what, d.hint, d.group) for d in found.decisions])
     asked, lost = found.decisions
     assert "the name v1.file_block would vanish" in lost.what  # it chooses by the capability that was renamed
     assert "can advertise agentCapabilities.promptCapabilities.sound, which is new" in asked.what
