@@ -72,6 +72,11 @@ def _schema(folder: Path, label: str, change: Callable[[Node], None] = lambda _:
     return folder / "schema.json"
 
 
+REFUSED = "2025-08-04_a485ce70_schema.json"
+"""The past schema that has a union of two branches without a name: the generator refuses it."""
+READABLE = [path for path in sorted((CASES / "history").glob("*.json")) if path.name != REFUSED]
+
+
 def _found(path: Path) -> Builders:
     return find_builders(load_module(load_single(path, "case", None)))
 
@@ -168,15 +173,9 @@ def test_a_missing_kind_is_not_offered(tmp_path: Path) -> None:
     _use(path, tmp_path / "out", ALL)
 
 
-@pytest.mark.parametrize("path", sorted((CASES / "history").glob("*.json")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", READABLE, ids=lambda p: p.name)
 def test_early_schemas_have_those_that_they_can(path: Path, tmp_path: Path) -> None:
-    schema: Node = json.loads(path.read_text(encoding="utf-8"))
-    assert "$defs" in schema
-    try:
-        names = _found(path).names
-    except GeneratorError:
-        pytest.skip("this one needs overrides of its own")
-    _use(path, tmp_path, names)
+    _use(path, tmp_path, _found(path).names)
 
 
 @pytest.mark.parametrize("name", ["build", *(name for name in ALL if name != "text")])
