@@ -104,11 +104,11 @@ class Session(Generic[B, S, P]):
         """Return the changes of a turn, for `async for`; the prompt is sent when the loop begins.
 
         A string is text, a path is a link to a file (below the session's `cwd` if it is relative), and blocks of the
-        schema are sent as they are. `every` merges what comes within so many seconds, for slow displays: text is
+        schema are sent as they are. `every` merges what comes within that number of seconds, for slow displays: text is
         joined, and of a tool call the latest value is shown. Without it, changes are merged only while more than a
         thousand wait.
 
-        `idle_timeout` cancels the turn once the agent has given no sign of life for so many seconds; time in which it
+        `idle_timeout` cancels the turn once the agent has given no sign of life for that number of seconds; time in which it
         waits for this side, such as for a permission, does not count. `when_busy` says what happens while an earlier
         turn runs.
 

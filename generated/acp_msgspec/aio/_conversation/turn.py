@@ -96,7 +96,7 @@ class RunningTurn:
             await self._wake
 
     async def wait_ended(self, seconds: float | None = None) -> None:
-        """Wait until the turn has ended, for at most so many seconds; a waiter that is cancelled does not end it."""
+        """Wait until the turn has ended, for at most `seconds`; a waiter that is cancelled does not end it."""
         await asyncio.wait({self.task}, timeout=seconds)
 
     def cancel(self) -> None:

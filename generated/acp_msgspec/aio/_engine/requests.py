@@ -52,7 +52,7 @@ class Requests:
         return len(self._waiting) >= MAX_WAITING or self._bytes > MAX_BYTES
 
     def has_room_for(self, count: int, size: int) -> bool:
-        """Return whether so many requests, with so many bytes together, can be accepted without waiting."""
+        """Return whether `count` requests with `size` bytes in all can be accepted without waiting."""
         return len(self._waiting) + count <= MAX_WAITING and self._bytes + size <= MAX_BYTES
 
     @property
