@@ -108,7 +108,7 @@ class Session(Generic[B, S, P]):
         joined, and of a tool call the latest value is shown. Without it, changes are merged only while more than a
         thousand wait.
 
-        `idle_timeout` cancels the turn once the agent has given no sign of life for that number of seconds; time in which it
+        `idle_timeout` cancels the turn after that number of seconds without a sign of life; time in which the agent
         waits for this side, such as for a permission, does not count. `when_busy` says what happens while an earlier
         turn runs.
 
