@@ -12,6 +12,7 @@ import pytest
 from generator.manifest import update
 from generator.pin import pin
 from generator.pipeline import generate_pinned
+from tests.generator.bumping import FIRST
 from tests.oracle.compare import accepted, compare_modules
 from tests.oracle.recorded import folder_of
 from tests.oracle.told import as_text
@@ -19,7 +20,6 @@ from tests.oracle.verdicts import LABELS, commits, differences_of_paths, verdict
 from tests.support import CASES, imported
 
 PINS = sorted(p.name for p in (CASES / "pins").iterdir())
-FIRST = "788fdeda3adf"
 EACH_PIN = [pin if pin == FIRST else pytest.param(pin, marks=pytest.mark.endurance) for pin in PINS]
 """The package of the newest pin is that of the project, whose verdicts `test_vectors` reads."""
 
